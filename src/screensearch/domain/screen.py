@@ -1,0 +1,90 @@
+"""What is seen: elements, observations, and the screens they encode to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+StateId = int
+"""A state of the graph: dense, counted from 0 in order of discovery."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle in screen pixels. Backends may report nonsense (NaN, negative): readers check."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One control as a backend saw it; `role` is already of our vocabulary (see ``encode.roles``)."""
+
+    role: str
+    text: str
+    box: Box
+    application: str
+    clickable: bool = False
+    editable: bool = False
+    enabled: bool = True
+    focused: bool = False
+    checked: bool = False
+    parent: int | None = None  # index in the observation; never followed by the encoder
+    handle: str = field(default="", compare=False)  # the backend's own reference: unstable, no identity
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The window that takes input: its kind is ``main``, ``dialog``, ``menu`` or ``popup``."""
+
+    title: str
+    kind: str
+    box: Box
+    application: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A screenshot: rows of RGB bytes, top to bottom."""
+
+    width: int
+    height: int
+    pixels: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A raw capture of one moment. `partial` marks a tree that a cap or a deadline cut short."""
+
+    elements: tuple[Element, ...]
+    window: Window
+    display_mode: str = "light"
+    text_scale: float = 1.0
+    partial: bool = False
+    screenshot: Image | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What the exact filters compare. The settings say which of these fields form a pool."""
+
+    application: str
+    display_mode: str
+    text_size: str
+    window: str
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """An encoded observation: two sorted sets of atoms, the text for the embedder, metadata.
+
+    `key` is a hash of the atoms alone: equal keys mean equal atom sets.
+    """
+
+    key: str
+    role_atoms: tuple[str, ...]
+    text_atoms: tuple[str, ...]
+    text: str
+    metadata: Metadata

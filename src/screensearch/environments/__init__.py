@@ -1,0 +1,1 @@
+"""Where actions happen. Each backend is a room of its own behind `protocol.Environment`."""

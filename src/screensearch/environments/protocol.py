@@ -1,0 +1,75 @@
+"""The contract between the explorer and whatever it explores.
+
+An action goes in, an observation comes out. A backend translates its own errors at its edge: what
+happens to the application is an `Outcome`; what happens to the machinery raises `EnvironmentFailed`.
+``screensearch.testing.check_environment`` is the contract as a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from screensearch.domain.action import Action
+from screensearch.domain.screen import Observation
+from screensearch.domain.transition import Outcome
+from screensearch.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of an action: the outcome, and what is on the screen now if anything can be seen."""
+
+    outcome: Outcome
+    observation: Observation | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The beginning of an episode: the first observation, and the configuration it ran under."""
+
+    observation: Observation
+    configuration: Mapping[str, str] = field(default_factory=dict)
+
+
+class Environment(Protocol):
+    """One application instance, driven by one worker."""
+
+    application: str
+    """The target application: candidates are restricted to its elements."""
+
+    async def reset(self, seed: int) -> Start:
+        """Begin an episode from a clean snapshot. The same seed gives the same configuration."""
+        ...
+
+    async def perform(self, action: Action) -> Result:
+        """Execute one action on the element as it is now, wait for quiet, and observe.
+
+        After `OK` or `MISSED` the episode may go on from `Result.observation`; after any other
+        outcome the explorer resets.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release everything. Safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class TruthTeller(Protocol):
+    """An environment that knows what is really the case. Explorers never see this; studies do."""
+
+    def truth(self) -> Mapping[str, Any]:
+        """The truth about the latest observation, as JSON values."""
+        ...
+
+
+class OpenEnvironment(Protocol):
+    """An environment plugin: opens ``name:argument`` (the argument may be empty)."""
+
+    def __call__(self, argument: str, *, screenshots: bool) -> Environment: ...
+
+
+ENVIRONMENTS: Registry[OpenEnvironment] = Registry("environment")

@@ -1,0 +1,47 @@
+"""Every error a user can meet. Each says what, which value, and what to do about it."""
+
+from __future__ import annotations
+
+
+class ScreenSearchError(Exception):
+    """The base of all our errors: the command line prints these without a traceback."""
+
+
+class SettingsError(ScreenSearchError):
+    """A preset, a settings file or a `--set` names something unknown or out of range."""
+
+
+class UnknownPlugin(ScreenSearchError):
+    """No plugin of that kind has that name."""
+
+
+class PluginUnavailable(ScreenSearchError):
+    """The plugin exists, but something it needs (an extra, a key) is not there."""
+
+
+class FormatError(ScreenSearchError):
+    """Stored or given data is not what it should be (truncated, malformed)."""
+
+
+class NewerFormat(FormatError):
+    """Stored data was written by a newer version of this project."""
+
+
+class RunBusy(ScreenSearchError):
+    """Another process owns the run."""
+
+
+class RunNotFound(ScreenSearchError):
+    """There is no run at that place."""
+
+
+class StoreFailed(ScreenSearchError):
+    """The log could not be made durable: nothing after the last acknowledgement counts."""
+
+
+class EnvironmentFailed(ScreenSearchError):
+    """The environment could not be started or driven: an infrastructure failure, never an outcome."""
+
+
+class EmbeddingFailed(ScreenSearchError):
+    """An embedder gave no usable vectors."""
