@@ -1,0 +1,74 @@
+"""ScreenSearch maps applications: explore one, then read its states, edges, ambiguity and screenshots.
+
+The names below are the public interface; everything else may move.
+
+    import screensearch
+
+    stop = screensearch.StopRule(steps=500)
+    screensearch.start_exploration("synthetic:notepad", "runs/notepad", stop=stop)
+    with screensearch.open_run("runs/notepad") as run:
+        for state in run.states():
+            print(state.id, state.visits, state.ambiguity)
+"""
+
+from __future__ import annotations
+
+from screensearch.act.guard import GUARDS, Guard
+from screensearch.config import Settings, load_preset, resolve
+from screensearch.domain.action import Action, Candidate, Signature
+from screensearch.domain.screen import Box, Element, Image, Metadata, Observation, Screen, Window
+from screensearch.domain.transition import Arrival, Decision, EpisodeId, Outcome, Transition
+from screensearch.environments.protocol import ENVIRONMENTS, Environment, Result, Start
+from screensearch.errors import ScreenSearchError
+from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
+from screensearch.explore.progress import Progress, Summary
+from screensearch.explore.run import Run, State, open_run
+from screensearch.explore.verify import Verification
+from screensearch.identify.resolve import IDENTIFIERS, Identifier
+from screensearch.select.priors import PRIORS, Prior
+from screensearch.select.selectors import SELECTORS, Selection, Selector, Situation
+
+__all__ = [
+    "ENVIRONMENTS",
+    "GUARDS",
+    "IDENTIFIERS",
+    "PRIORS",
+    "SELECTORS",
+    "Action",
+    "Arrival",
+    "Box",
+    "Candidate",
+    "Decision",
+    "Element",
+    "Environment",
+    "EpisodeId",
+    "Guard",
+    "Identifier",
+    "Image",
+    "Metadata",
+    "Observation",
+    "Outcome",
+    "Prior",
+    "Progress",
+    "Result",
+    "Run",
+    "Screen",
+    "ScreenSearchError",
+    "Selection",
+    "Selector",
+    "Settings",
+    "Signature",
+    "Situation",
+    "Start",
+    "State",
+    "StopRule",
+    "Summary",
+    "Transition",
+    "Verification",
+    "Window",
+    "load_preset",
+    "open_run",
+    "resolve",
+    "resume_exploration",
+    "start_exploration",
+]

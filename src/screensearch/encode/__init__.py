@@ -1,0 +1,1 @@
+"""From a raw observation to a screen: roles, texts, grid cells, atoms, metadata, vectors."""

@@ -1,0 +1,1 @@
+"""Which state is this screen? Retrieve, verify, decide (paper, section 4)."""

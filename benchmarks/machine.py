@@ -1,0 +1,29 @@
+"""Where and when a figure was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+
+def describe_machine() -> dict[str, Any]:
+    """Processor, usable cores, memory, Python and date, as JSON values."""
+    return {
+        "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.processor() or "unknown",
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "load": round(os.getloadavg()[0], 2),  # of the last minute: how quiet the machine was
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _field(path: Path, name: str) -> str | None:
+    if not path.exists():
+        return None
+    lines = (line.partition(":") for line in path.read_text().splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == name), None)

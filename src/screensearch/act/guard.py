@@ -1,0 +1,90 @@
+"""What must not be done. A guard removes candidates before anything may choose them, and says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from screensearch.domain.action import Candidate
+from screensearch.domain.screen import Observation
+from screensearch.encode.masks import compile_pattern
+from screensearch.registry import Registry
+
+
+class Guard(Protocol):
+    """One rule."""
+
+    def veto(self, candidate: Candidate, observation: Observation) -> str | None:
+        """Why this candidate must not be executed now, or None when it may."""
+        ...
+
+
+GUARDS: Registry[Callable[[tuple[str, ...]], Guard]] = Registry("guard")
+"""Guard plugins: each is called with the patterns of its rule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardRule:
+    """A guard by name, and the patterns it is given."""
+
+    name: str = "deny_labels"  # a plugin of kind `guard`
+    patterns: tuple[str, ...] = ()  # what they mean is the guard's own matter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardSettings:
+    """The rules of a run, asked in this order; the first veto counts."""
+
+    rules: tuple[GuardRule, ...] = ()
+
+
+class Veto(NamedTuple):
+    """A candidate that was removed, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+class Guarded(NamedTuple):
+    """Candidates after the guards: each is in exactly one of the two, in its old order, with its old id."""
+
+    allowed: list[Candidate]
+    vetoed: list[Veto]
+
+
+class DenyLabels:
+    """Vetoes a candidate whose label matches one of some regular expressions (searched, case ignored).
+
+    The label of a key press is the name of the key.
+    """
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        self._patterns = [
+            compile_pattern(pattern, what=f"deny_labels.patterns[{place}]")
+            for place, pattern in enumerate(patterns)
+        ]
+
+    def veto(self, candidate: Candidate, observation: Observation) -> str | None:
+        for pattern in self._patterns:
+            if pattern.search(candidate.label):
+                return f"the label {candidate.label!r} matches {pattern.pattern!r}"
+        return None
+
+
+def build_guards(settings: GuardSettings) -> tuple[Guard, ...]:
+    """The guards that the settings name, in their order."""
+    return tuple(GUARDS.get(rule.name)(rule.patterns) for rule in settings.rules)
+
+
+def guard(candidates: Sequence[Candidate], observation: Observation, rules: Sequence[Guard]) -> Guarded:
+    """Ask every rule about every candidate."""
+    guarded = Guarded([], [])
+    for candidate in candidates:
+        reasons = (rule.veto(candidate, observation) for rule in rules)
+        reason = next((each for each in reasons if each is not None), None)
+        if reason is None:
+            guarded.allowed.append(candidate)
+        else:
+            guarded.vetoed.append(Veto(candidate, reason))
+    return guarded

@@ -1,0 +1,63 @@
+"""The live view of an exploration: a panel in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from screensearch.explore.progress import Progress
+
+LINE_EVERY_SECONDS = 5.0
+
+
+class LiveView:
+    """Shows progress on standard error until it is left."""
+
+    def __init__(self, console: Console, *, goal: str) -> None:
+        self._console = console
+        self._goal = goal
+        self._live = (
+            Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        )
+        self._last_line = 0.0
+
+    def __enter__(self) -> LiveView:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, progress: Progress) -> None:
+        if self._live is not None:
+            self._live.update(self._panel(progress), refresh=True)
+        elif time.monotonic() - self._last_line >= LINE_EVERY_SECONDS:
+            self._last_line = time.monotonic()
+            self._console.print(
+                f"{progress.seconds:7.1f} s  {progress.steps:>8,} steps  {progress.steps_per_second:7.0f}/s  "
+                f"{progress.states:>7,} states  {progress.edges:>8,} edges"
+            )
+
+    def _panel(self, progress: Progress) -> Table:
+        panel = Table.grid(padding=(0, 2))
+        panel.add_row(f"[bold]exploring[/] {self._goal}", f"{progress.seconds:.0f} s", "[dim]Ctrl-C stops[/]")
+        panel.add_row(f"steps [bold]{progress.steps:,}[/]", f"{progress.steps_per_second:,.0f} steps/s", "")
+        panel.add_row(
+            f"states [bold]{progress.states:,}[/]",
+            f"edges [bold]{progress.edges:,}[/]",
+            f"revisits {progress.revisit_rate:.1%}",
+        )
+        panel.add_row(
+            f"ambiguity {progress.ambiguity:.3f}",
+            f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
+            f"missed {progress.missed}  lost {progress.lost}",
+        )
+        return panel

@@ -1,0 +1,38 @@
+"""The group of commands, and how errors reach a person."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import click
+
+from screensearch.cli.explore import explore
+from screensearch.cli.inspect import explain, plugins, show, states, verify
+from screensearch.cli.study import study
+from screensearch.errors import ScreenSearchError
+
+
+class FriendlyGroup(click.Group):
+    """Our own errors are messages for a person: shown without a traceback, with status 1."""
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except ScreenSearchError as problem:
+            raise click.ClickException(str(problem)) from problem
+
+
+@click.group(
+    cls=FriendlyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(version("screensearch"), prog_name="screensearch")
+def main() -> None:
+    """Map applications: screens become states, actions become edges, inconsistent outcomes become ambiguity.
+
+    Start with `screensearch explore synthetic:notepad --steps 2000 --workers 2`, then look at the run
+    with `screensearch show`.
+    """
+
+
+for command in (explore, show, states, explain, verify, plugins, study):
+    main.add_command(command)

@@ -1,0 +1,23 @@
+"""All settings of a run: what they are, and how presets, files and overrides resolve to them."""
+
+from __future__ import annotations
+
+from screensearch.config.layers import load_preset, presets, resolve
+from screensearch.config.settings import (
+    ExploreSettings,
+    Settings,
+    settings_document,
+    settings_from_document,
+)
+from screensearch.config.toml import to_toml
+
+__all__ = [
+    "ExploreSettings",
+    "Settings",
+    "load_preset",
+    "presets",
+    "resolve",
+    "settings_document",
+    "settings_from_document",
+    "to_toml",
+]

@@ -1,0 +1,241 @@
+"""From a preset, files and overrides to one `Settings`, with errors that say where to look.
+
+Layers apply in order: preset, then files, then overrides; a later value replaces an earlier one.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from screensearch.config.settings import Key, Settings, declared_settings, entry_names, items_of, optional
+from screensearch.config.toml import (
+    ABSENT,
+    line_of_each_key,
+    preset_names,
+    preset_text,
+    read_text,
+    read_toml,
+)
+from screensearch.errors import SettingsError
+
+_TOML_WORDS = {"object": "table", "null": ABSENT}
+"""What a person who writes TOML calls the types that msgspec names after JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Values from one place: a file, or one ``--set``."""
+
+    origin: str
+    values: Mapping[str, Any]
+    lines: Mapping[Key, int]  # empty for an override
+
+    def place(self, key: Key) -> str:
+        """Where a key of this layer stands, for messages."""
+        line = self.lines.get(key)
+        return self.origin if line is None else f"{self.origin}, line {line}"
+
+
+def presets() -> list[str]:
+    """The names of the shipped presets."""
+    return preset_names()
+
+
+def load_preset(name_or_path: str | Path) -> Settings:
+    """A shipped preset by name, or a settings file by path (what it leaves out is as in the code)."""
+    return _build([_preset(name_or_path)])
+
+
+def resolve(
+    preset: str | Path = "default",
+    files: Sequence[str | Path] = (),
+    overrides: Sequence[str] = (),
+) -> Settings:
+    """The settings of a preset, changed by files and then by overrides such as ``select.c_puct=2``."""
+    return _build(
+        [
+            _preset(preset),
+            *(_file(Path(each)) for each in files),
+            *(_override(each) for each in overrides),
+        ]
+    )
+
+
+# -- reading layers -------------------------------------------------------------------------------
+
+
+def _preset(name_or_path: str | Path) -> Layer:
+    name = str(name_or_path)
+    if isinstance(name_or_path, Path) or name.endswith(".toml") or "/" in name:
+        return _file(Path(name_or_path))
+    text = preset_text(name)
+    if text is None:
+        known = preset_names()
+        raise SettingsError(
+            f"no preset named {name!r}{_hint(name, known)} (known: {', '.join(known)}; "
+            "a settings file is named by a path that ends in .toml)"
+        )
+    return _layer(f"preset {name!r}", text)
+
+
+def _file(path: Path) -> Layer:
+    return _layer(f"settings file {str(path)!r}", read_text(path))
+
+
+def _layer(origin: str, text: str) -> Layer:
+    return _checked(Layer(origin, read_toml(text, origin), line_of_each_key(text)))
+
+
+def _override(text: str) -> Layer:
+    """A ``key=value``. The value is read as TOML; what is not TOML is taken as the text it is."""
+    name, equals, written = text.partition("=")
+    key = tuple(name.strip().split("."))
+    if not equals or not all(key):
+        raise SettingsError(f"--set {text!r} is not of the form table.key=value")
+    try:
+        value = tomllib.loads(f"value = {written}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = written.strip()
+    for part in reversed(key):
+        value = {part: value}
+    return _checked(Layer(f"--set {text!r}", value, {}))
+
+
+def _checked(layer: Layer) -> Layer:
+    """The layer, if it names only settings that exist."""
+    declared = declared_settings()
+    for key, value in items_of(layer.values):
+        problem = _unknown_entry(key, value) if key in declared else _unknown(key)
+        if problem:
+            raise SettingsError(f"{layer.place(key)}: {problem}")
+    return layer
+
+
+def _unknown_entry(key: Key, value: Any) -> str:
+    """What to say about a list of tables of which one holds an unknown name; nothing if all is well."""
+    names = entry_names(declared_settings()[key])
+    if not names or not isinstance(value, list):
+        return ""
+    given = (name for entry in value if isinstance(entry, Mapping) for name in entry)
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is None:
+        return ""
+    return (
+        f"an entry of {'.'.join(key)} has no {unknown!r}{_hint(unknown, names)} (known: {', '.join(names)})"
+    )
+
+
+def _unknown(key: Key) -> str:
+    """What to say about a key that is no setting: a table, a near miss, or what there is."""
+    name = ".".join(key)
+    settings = [".".join(each) for each in declared_settings()]
+    inside = [each for each in settings if each.startswith(f"{name}.")]
+    if inside:
+        return f"{name} is a table, not a setting; it holds {', '.join(inside)}"
+    same_leaf = [each for each in settings if each.rpartition(".")[2] == key[-1]]
+    hint = _hint(name, settings) or (f"; did you mean {same_leaf[0]!r}?" if same_leaf else "")
+    if not hint:
+        table = [each for each in settings if each.startswith(f"{key[0]}.")]
+        tables = list(dict.fromkeys(each.partition(".")[0] for each in settings))
+        hint = f" (known: {', '.join(table or tables)})"
+    return f"no setting named {name!r}{hint}"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+# -- putting them together ------------------------------------------------------------------------
+
+
+def _build(layers: Sequence[Layer]) -> Settings:
+    try:
+        return _convert(layers)
+    except msgspec.ValidationError as problem:
+        raise SettingsError(_wrong_type(str(problem), layers)) from problem
+    except SettingsError as problem:
+        raise SettingsError(f"{_culprit(str(problem), layers)}: {problem}") from problem
+
+
+def _convert(layers: Sequence[Layer]) -> Settings:
+    merged: dict[str, Any] = {}
+    for layer in layers:
+        _merge(merged, layer.values)
+    return msgspec.convert(_with_absent(merged), Settings)
+
+
+def _merge(below: dict[str, Any], above: Mapping[str, Any], path: Key = ()) -> None:
+    """Lay one set of tables over another; a setting is replaced whole, a list too."""
+    for name, value in above.items():
+        key = (*path, name)
+        if isinstance(value, Mapping) and key not in declared_settings():
+            _merge(below.setdefault(name, {}), value, key)
+        else:
+            below[name] = copy.deepcopy(value)
+
+
+def _with_absent(values: dict[str, Any], path: Key = ()) -> dict[str, Any]:
+    """The values with "none" read as absent where a setting may be."""
+    declared = declared_settings()
+    read = {}
+    for name, value in values.items():
+        key = (*path, name)
+        if key in declared:
+            read[name] = None if value == ABSENT and optional(declared[key]) else value
+        else:
+            read[name] = _with_absent(value, key)
+    return read
+
+
+def _wrong_type(problem: str, layers: Sequence[Layer]) -> str:
+    """What msgspec says about a type, with the setting, its value and the layer it came from."""
+    expected, _, location = problem.partition(" - at ")
+    key = _declared_prefix(re.findall(r"\w+", location))
+    said = re.sub(r"\b(object|null)\b", lambda word: _TOML_WORDS[word[0]], expected)
+    said = f"{said[:1].lower()}{said[1:]}"
+    for layer in reversed(layers):
+        for each, value in items_of(layer.values):
+            if each == key:
+                return f"{layer.place(key)}: {'.'.join(key)} is {value!r}: {said}"
+    return f"{'.'.join(key)}: {said}"
+
+
+def _declared_prefix(parts: Sequence[str]) -> Key:
+    """The setting that a location such as ``$.encode.masks.regions[0].left`` lies in."""
+    return next(
+        (key for length in range(len(parts), 0, -1) if (key := tuple(parts[:length])) in declared_settings()),
+        tuple(parts),
+    )
+
+
+def _culprit(problem: str, layers: Sequence[Layer]) -> str:
+    """Where the value that a room refused came from.
+
+    A room's check may weigh several settings against each other, so it runs on the whole. The
+    layer to blame is the one whose arrival brings this very refusal about.
+    """
+    for count in range(1, len(layers) + 1):
+        try:
+            _convert(layers[:count])
+        except SettingsError as refusal:
+            if str(refusal) == problem:
+                return _place_of(problem, layers[count - 1])
+        except msgspec.ValidationError:
+            continue  # a later layer repairs that type
+    return layers[-1].origin
+
+
+def _place_of(problem: str, layer: Layer) -> str:
+    """The line of the setting that a refusal names, when it names one; else the layer."""
+    named: Iterator[Key] = (key for key, _ in items_of(layer.values) if ".".join(key[-2:]) in problem)
+    return next((layer.place(key) for key in named), layer.origin)

@@ -1,0 +1,139 @@
+"""Every setting of a run in one frozen value, and its stored form.
+
+Each room defines and checks its own settings; this module only puts them together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from screensearch.act.candidates import CandidateSettings
+from screensearch.act.guard import GuardSettings
+from screensearch.encode.embed import EmbedSettings
+from screensearch.encode.encoder import EncodeSettings
+from screensearch.errors import FormatError, NewerFormat, SettingsError
+from screensearch.identify.resolve import IdentifySettings
+from screensearch.record.ambiguity import AmbiguitySettings
+from screensearch.select.reward import RewardSettings
+from screensearch.select.settings import SelectSettings
+
+DOCUMENT_VERSION = 1
+"""Raised when a setting is renamed, removed or changes its meaning. New ones with a default do not count."""
+
+Key = tuple[str, ...]
+"""The path of a setting: ``("identify", "threshold")`` is written ``identify.threshold``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreSettings:
+    """The length of episodes and what is kept of them."""
+
+    episode_steps: int = 50  # [1, ∞) actions before a reset
+    screenshots: str = "all"  # all, none
+    checkpoint_every: int = 10_000  # [1, ∞) log entries between two checkpoints of the graph
+
+    def __post_init__(self) -> None:
+        for name in ("episode_steps", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"explore.{name} is {getattr(self, name)!r}, but must be >= 1")
+        if self.screenshots not in ("all", "none"):
+            raise SettingsError(f"explore.screenshots is {self.screenshots!r}, but must be 'all' or 'none'")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One configuration, in the order of the flow."""
+
+    encode: EncodeSettings = field(default_factory=EncodeSettings)
+    embed: EmbedSettings = field(default_factory=EmbedSettings)
+    identify: IdentifySettings = field(default_factory=IdentifySettings)
+    ambiguity: AmbiguitySettings = field(default_factory=AmbiguitySettings)
+    reward: RewardSettings = field(default_factory=RewardSettings)
+    candidates: CandidateSettings = field(default_factory=CandidateSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    select: SelectSettings = field(default_factory=SelectSettings)
+    explore: ExploreSettings = field(default_factory=ExploreSettings)
+
+
+def settings_document(settings: Settings) -> dict[str, Any]:
+    """The settings as JSON values with a version: what a run stores."""
+    return {"version": DOCUMENT_VERSION, "settings": msgspec.to_builtins(settings)}
+
+
+def settings_from_document(document: Mapping[str, Any]) -> Settings:
+    """The settings of a stored document. A newer or malformed one is refused, never guessed at."""
+    version = document.get("version")
+    if not isinstance(version, int):
+        raise FormatError(f"stored settings have version {version!r}; expected a whole number")
+    if version > DOCUMENT_VERSION:
+        raise NewerFormat(
+            f"stored settings have version {version}, but this release reads up to {DOCUMENT_VERSION}; "
+            "upgrade it"
+        )
+    values = document.get("settings")
+    if not isinstance(values, Mapping):
+        raise FormatError("stored settings have no table named 'settings'")
+    unknown = [".".join(key) for key in keys_of(values) if key not in declared_settings()]
+    if unknown:
+        raise FormatError(f"stored settings name what this release does not know: {', '.join(unknown)}")
+    try:
+        return msgspec.convert(values, Settings)
+    except (msgspec.ValidationError, SettingsError) as problem:
+        raise FormatError(f"stored settings do not fit this release: {problem}") from problem
+
+
+@cache
+def declared_settings() -> dict[Key, Any]:
+    """Every setting there is, in order, with its type."""
+    return dict(_declared(Settings, ()))
+
+
+def _declared(table: type, above: Key) -> Iterator[tuple[Key, Any]]:
+    hints = typing.get_type_hints(table)
+    for each in dataclasses.fields(table):
+        key = (*above, each.name)
+        kind = hints[each.name]
+        if dataclasses.is_dataclass(kind):
+            assert isinstance(kind, type)  # a field's type is never an instance
+            yield from _declared(kind, key)
+        else:
+            yield key, kind
+
+
+def optional(kind: Any) -> bool:
+    """Whether a setting of this type may be absent."""
+    return typing.get_origin(kind) in (typing.Union, types.UnionType) and type(None) in typing.get_args(kind)
+
+
+def entry_names(kind: Any) -> list[str]:
+    """What an entry of a list of tables may hold; nothing when the setting is no such list."""
+    return [
+        each.name
+        for of in typing.get_args(kind)
+        if dataclasses.is_dataclass(of)
+        for each in dataclasses.fields(of)
+    ]
+
+
+def keys_of(values: Mapping[str, Any]) -> Iterator[Key]:
+    """The path of every value in nested tables. A table under a name that is a setting is its value."""
+    for key, _ in items_of(values):
+        yield key
+
+
+def items_of(values: Mapping[str, Any], above: Key = ()) -> Iterator[tuple[Key, Any]]:
+    """Every value in nested tables with its path."""
+    for name, value in values.items():
+        key = (*above, str(name))
+        if isinstance(value, Mapping) and key not in declared_settings():
+            yield from items_of(value, key)
+        else:
+            yield key, value

@@ -1,0 +1,213 @@
+"""Explore an application: create or resume a run, place workers, stop when there is enough."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from screensearch.config import Settings, settings_document, settings_from_document
+from screensearch.domain.transition import Outcome
+from screensearch.environments.protocol import Environment
+from screensearch.environments.specification import open_environment
+from screensearch.errors import SettingsError
+from screensearch.explore.owner import Owner, interrupts
+from screensearch.explore.progress import Meter, Progress, Summary
+from screensearch.explore.store import Budget, LocalStore, ShardStore
+from screensearch.explore.worker import work
+from screensearch.record.run import Manifest, RunFolder, create_run, own
+
+OnProgress = Callable[[Progress], None]
+
+PROGRESS_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRule:
+    """When an exploration has enough. The first rule that applies ends it; at least one is needed."""
+
+    steps: int | None = None  # of the whole run, resumed parts included
+    seconds: float | None = None  # of this exploration
+    plateau: int | None = None  # steps in a row without a new state
+
+    def __post_init__(self) -> None:
+        if self.steps is None and self.seconds is None and self.plateau is None:
+            raise SettingsError("an exploration needs a stop rule: give steps, seconds or plateau")
+        for name in ("steps", "seconds", "plateau"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise SettingsError(f"{name} is {value}; it must be positive")
+
+
+def start_exploration(
+    environment: str | Environment,
+    folder: str | Path,
+    *,
+    stop: StopRule,
+    settings: Settings | None = None,
+    workers: int = 1,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Explore into a new run folder.
+
+    `environment` is a specification such as ``synthetic:notepad``, opened in worker processes, or an
+    environment object of the caller's own, driven in this process by one worker.
+    """
+    settings = settings or Settings()
+    if isinstance(environment, str):
+        name = environment
+        # Opened once here as well, so that a misspelled name costs an error and not a run.
+        asyncio.run(open_environment(environment, screenshots=False).close())
+    else:
+        name = environment.application
+        if workers != 1:
+            raise SettingsError(
+                f"{workers} workers open an environment by its name, each in a process of its own; this one "
+                "is an object: use one worker, or declare it as an entry point 'screensearch.environments'"
+            )
+    manifest = Manifest(
+        run=uuid.uuid4().hex,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        environment=name,
+        seed=seed,
+        settings=settings_document(settings),
+        version=version("screensearch"),
+    )
+    create_run(Path(folder), manifest)
+    return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
+
+
+def resume_exploration(
+    folder: str | Path,
+    environment: Environment | None = None,
+    *,
+    stop: StopRule,
+    workers: int = 1,
+    on_progress: OnProgress | None = None,
+) -> Summary:
+    """Go on with a run under the settings, the seed and the environment it was started with.
+
+    A run of an environment object needs such an object again.
+    """
+    return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
+
+
+def _explore(
+    folder: Path,
+    environment: str | Environment | None,
+    *,
+    stop: StopRule,
+    workers: int,
+    on_progress: OnProgress | None,
+) -> Summary:
+    with own(folder) as run:
+        settings = settings_from_document(run.manifest.settings)
+        log = run.write_log()
+        try:
+            shard = ShardStore(log, settings, Budget(steps=stop.steps, plateau=stop.plateau))
+            exploration = _Exploration(run, shard, stop, on_progress)
+            return asyncio.run(exploration.run(environment or run.manifest.environment, workers))
+        finally:
+            log.close()
+
+
+class _Exploration:
+    """One exploration under way: the store, its workers, the clock and the interrupts."""
+
+    def __init__(
+        self, run: RunFolder, shard: ShardStore, stop: StopRule, on_progress: OnProgress | None
+    ) -> None:
+        self._run = run
+        self._shard = shard
+        self._stop_rule = stop
+        self._on_progress = on_progress
+        self._meter = Meter(shard)
+        self._ended: str | None = None
+
+    async def run(self, environment: str | Environment, workers: int) -> Summary:
+        try:
+            async with self._watched():
+                if isinstance(environment, str):
+                    await self._in_processes(environment, workers)
+                else:
+                    await self._in_this_process(environment)
+        finally:
+            self._shard.checkpoint()
+        return self._summary()
+
+    async def _in_processes(self, environment: str, workers: int) -> None:
+        owner = Owner(
+            self._shard, environment=environment, folder=self._run.path, seed=self._run.manifest.seed
+        )
+        with interrupts(lambda: self._stop("interrupted"), owner.kill_workers):
+            await owner.run(workers)
+
+    async def _in_this_process(self, world: Environment) -> None:
+        try:
+            with interrupts(lambda: self._stop("interrupted"), lambda: None):
+                await work(
+                    world,
+                    LocalStore(self._shard),
+                    self._shard.settings,
+                    folder=self._run.path,
+                    worker=0,
+                    seed=self._run.manifest.seed,
+                    first_episode=self._shard.next_episode(0),
+                )
+        finally:
+            await world.close()
+
+    def _stop(self, why: str) -> None:
+        """Let steps that are under way finish, and take no more."""
+        self._ended = self._ended or why
+        self._shard.stopping = True
+
+    @contextlib.asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        """Report progress and keep the time while the body runs."""
+        loop = asyncio.get_running_loop()
+        alarm = None
+        if self._stop_rule.seconds is not None:
+            alarm = loop.call_later(self._stop_rule.seconds, self._stop, "seconds")
+        reporting = asyncio.create_task(self._report())
+        try:
+            yield
+        finally:
+            if alarm is not None:
+                alarm.cancel()
+            reporting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await reporting
+
+    async def _report(self) -> None:
+        while self._on_progress is not None:
+            self._on_progress(self._meter.read())
+            await asyncio.sleep(PROGRESS_SECONDS)
+
+    def _summary(self) -> Summary:
+        shard, seconds = self._shard, self._meter.seconds
+        ended = self._ended or ("plateau" if not shard.out_of_steps() else "steps")
+        count = shard.graph.outcomes.get
+        return Summary(
+            run=str(self._run.path),
+            environment=self._run.manifest.environment,
+            steps=shard.steps,
+            states=shard.graph.states,
+            edges=shard.graph.edges,
+            captures=count(Outcome.CAPTURE, 0),
+            crashes=count(Outcome.CRASH, 0),
+            hangs=count(Outcome.HANG, 0),
+            missed=count(Outcome.MISSED, 0),
+            lost=count(Outcome.LOST, 0),
+            seconds=round(seconds, 3),
+            steps_per_second=round(self._meter.steps_taken / seconds, 1),
+            digest=shard.graph.digest(),
+            ended=ended,
+            identifier=shard.resolver.describe(),
+        )

@@ -1,0 +1,98 @@
+"""What a worker and the store say to each other: one report per step, one receipt back.
+
+The report of a step carries the screen it ended on, and the receipt carries all that the next
+choice needs, so that a step costs one round trip. Every message is a frozen value; on a wire it is
+msgpack, in one process it is passed as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from screensearch.domain.screen import Metadata, Screen, StateId
+from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A screen as a worker reports it.
+
+    `row` is its place in the screen table if an earlier receipt told the worker; only otherwise
+    does the screen itself travel, with the table of its elements.
+    """
+
+    row: int | None = None
+    screen: Screen | None = None
+    elements: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """An episode begins: this is its first screen."""
+
+    episode: EpisodeId
+    sighting: Sighting
+    evidence: Evidence
+    configuration: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One action was executed. `sighting` is absent when nothing could be observed after it."""
+
+    episode: EpisodeId
+    step: int
+    source: StateId
+    choice: Choice
+    outcome: Outcome
+    sighting: Sighting | None
+    evidence: Evidence
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """A choice is about to be executed. Needs no answer; lets other workers prefer another one."""
+
+    episode: EpisodeId
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What is known of an action at a state: N and Q."""
+
+    visits: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a worker is, with the statistics that its next choice may use."""
+
+    state: StateId
+    row: int
+    ambiguity: float
+    tried: dict[str, Tried]
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to a begin or a report, given once it is durable.
+
+    `snapshot` is the committed sequence number that `here` describes. `here` is absent when the
+    episode is over (the application is gone or was left). `proceed` says whether the run wants
+    another step from this worker.
+    """
+
+    snapshot: int
+    proceed: bool
+    here: Here | None
+
+
+ScreenId = tuple[str, Metadata]
+"""What makes two screens the same row of the screen table: their atoms and their metadata."""
+
+
+def screen_id(screen: Screen) -> ScreenId:
+    return (screen.key, screen.metadata)

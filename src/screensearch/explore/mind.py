@@ -1,0 +1,81 @@
+"""What a worker thinks with: encoder, candidates, guard, prior and selector, built from settings."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+
+import numpy as np
+
+from screensearch.act.candidates import candidates
+from screensearch.act.guard import build_guards, guard
+from screensearch.config import Settings
+from screensearch.domain.action import Candidate
+from screensearch.domain.document import encode_observation
+from screensearch.domain.screen import Observation
+from screensearch.domain.transition import Choice, Evidence
+from screensearch.encode.encoder import Encoder
+from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
+from screensearch.record.artifacts import Artifacts
+from screensearch.select.choose import Chooser
+
+KNOWN_ROWS = 200_000
+"""How many screens a worker remembers the row of: forgetting one only makes it travel again."""
+
+
+class Mind:
+    """One worker's mind. It holds no statistics of its own: those come with each receipt."""
+
+    def __init__(self, settings: Settings, application: str, artifacts: Artifacts | None = None) -> None:
+        self._settings = settings
+        self._application = application
+        self._artifacts = artifacts
+        self._encoder = Encoder(settings.encode)
+        self._guards = build_guards(settings.guard)
+        self._chooser = Chooser(settings.select)
+        self._rows: dict[ScreenId, int] = {}
+        self._random = np.random.default_rng(0)
+        self.announces = settings.select.count_in_flight
+
+    def start_episode(self, seed: np.random.SeedSequence) -> None:
+        """Every episode draws from a generator of its own, so that it can be run again alone."""
+        self._random = np.random.default_rng(seed)
+
+    async def see(self, observation: Observation) -> tuple[Sighting, str | None]:
+        """Encode what is seen; make its screenshot durable meanwhile, since the log will name it."""
+        writing: asyncio.Future[str] | None = None
+        if self._artifacts is not None and observation.screenshot is not None:
+            writing = asyncio.ensure_future(
+                asyncio.to_thread(self._artifacts.put_image, observation.screenshot)
+            )
+        screen = self._encoder.encode(observation)
+        row = self._rows.get(screen_id(screen))
+        if row is not None:
+            sighting = Sighting(row=row)
+        else:
+            sighting = Sighting(screen=screen, elements=zlib.compress(encode_observation(observation), 1))
+        return sighting, None if writing is None else await writing
+
+    def learn_row(self, sighting: Sighting | None, receipt: Receipt) -> None:
+        """Remember where the store keeps a screen, so that it need not travel again."""
+        if sighting is None or sighting.screen is None or receipt.here is None:
+            return
+        if len(self._rows) >= KNOWN_ROWS:
+            self._rows.pop(next(iter(self._rows)))
+        self._rows[screen_id(sighting.screen)] = receipt.here.row
+
+    def choose(self, observation: Observation, receipt: Receipt) -> tuple[Candidate, Choice] | None:
+        """Candidates, guard, prior, selector: one action, or None when nothing may be done."""
+        if receipt.here is None:
+            return None
+        proposed = candidates(observation, self._application, self._settings.candidates)
+        allowed, vetoed = guard(proposed, observation, self._guards)
+        if not allowed:
+            return None
+        return self._chooser.choose(
+            allowed, receipt.here.tried, rng=self._random, snapshot=receipt.snapshot, vetoed=len(vetoed)
+        )
+
+    @staticmethod
+    def evidence(screenshot: str | None, *, act_seconds: float, decide_seconds: float = 0.0) -> Evidence:
+        return Evidence(screenshot=screenshot, act_seconds=act_seconds, decide_seconds=decide_seconds)

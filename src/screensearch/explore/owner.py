@@ -1,0 +1,243 @@
+"""The owner: one store, and worker processes around it.
+
+Messages that arrive while a commit is under way form the next batch, so the cost of a durable
+commit is shared by all workers that wait. A worker that dies is logged as lost and replaced; one
+that cannot even start ends the run with its own words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from screensearch.config import settings_document
+from screensearch.errors import EnvironmentFailed, FormatError
+from screensearch.explore.messages import Announce, Begin, Report
+from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.wire import Assignment, Failed, Frame, Frames, pack
+
+FUTILE_STARTS = 3
+"""So many starts of a worker in a row without one recorded step end the run."""
+
+
+class Connection(asyncio.Protocol):
+    """One worker process, as the owner sees it."""
+
+    def __init__(self, owner: Owner, worker: int) -> None:
+        self.worker = worker
+        self.failure: str | None = None
+        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._owner = owner
+        self._frames = Frames()
+        self._transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for frame in self._frames.feed(data):
+                self._take(frame)
+        except FormatError as problem:
+            self.failure = str(problem)
+            self.close()
+
+    def _take(self, frame: Frame) -> None:
+        if isinstance(frame, Begin | Report):
+            self._owner.take(self, frame)
+        elif isinstance(frame, Announce):
+            self._owner.shard.announce(frame)
+        elif isinstance(frame, Failed):
+            self.failure = frame.message
+        else:
+            raise FormatError(f"a worker sent {type(frame).__name__}, which only an owner sends")
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        if not self.finished.done():
+            self.finished.set_result(None)
+
+    def send(self, data: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+
+class Owner:
+    """Serves one shard to worker processes until the run has enough."""
+
+    def __init__(
+        self, shard: ShardStore, *, environment: str, folder: Path, seed: int, python: str = sys.executable
+    ) -> None:
+        self.shard = shard
+        self._environment = environment
+        self._folder = folder
+        self._seed = seed
+        self._python = python
+        self._settings = settings_document(shard.settings)
+        self._pending: list[tuple[Connection, Message]] = []
+        self._scheduled = False
+        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._processes: set[asyncio.subprocess.Process] = set()
+
+    async def run(self, workers: int) -> None:
+        """Keep so many workers at it; return when every one of them was told that it is enough."""
+        tending = {asyncio.ensure_future(self._tend(worker)) for worker in range(workers)}
+        waiting: set[asyncio.Future[None]] = {self._broken, *tending}
+        try:
+            while waiting != {self._broken}:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for each in sorted(done, key=lambda future: future is not self._broken):
+                    each.result()  # a log that failed is raised, not its consequences
+        finally:
+            for each in tending:
+                each.cancel()
+            self.kill_workers()
+            await asyncio.gather(*tending, return_exceptions=True)
+            self._broken.cancel()
+
+    def kill_workers(self) -> None:
+        """End the worker processes at once; their steps are logged as lost."""
+        for process in self._processes:
+            _kill(process)
+
+    # -- batches ------------------------------------------------------------------------------
+
+    def take(self, connection: Connection, message: Message) -> None:
+        """Queue a message; the batch runs once everything that has arrived is read."""
+        self._pending.append((connection, message))
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._serve_batch)
+
+    def _serve_batch(self) -> None:
+        batch, self._pending, self._scheduled = self._pending, [], False
+        try:
+            answers = self.shard.handle([message for _, message in batch])
+            self.shard.checkpoint(every=self.shard.settings.explore.checkpoint_every)
+        except Exception as problem:
+            if not self._broken.done():
+                self._broken.set_exception(problem)
+            return
+        for (connection, _), answer in zip(batch, answers, strict=True):
+            connection.send(pack(Failed(str(answer)) if isinstance(answer, FormatError) else answer))
+
+    # -- processes ----------------------------------------------------------------------------
+
+    async def _tend(self, worker: int) -> None:
+        """Start a worker, and start it again while it dies with work left to do."""
+        futile = 0
+        while True:
+            steps_before = self.shard.steps
+            failure = await self._run_process(worker)
+            if failure is None:
+                return
+            self.shard.lose(worker)
+            if self.shard.has_enough:
+                return
+            futile = 0 if self.shard.steps > steps_before else futile + 1
+            if futile == FUTILE_STARTS:
+                raise EnvironmentFailed(f"worker {worker} failed {futile} times without a step: {failure}")
+
+    async def _run_process(self, worker: int) -> str | None:
+        """One life of a worker process: None if it was told to end, else why it did not go on."""
+        ours, theirs = socket.socketpair()
+        with _worker_output(self._folder, worker) as output:
+            process = await asyncio.create_subprocess_exec(
+                self._python,
+                "-m",
+                "screensearch.explore.worker",
+                str(theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # an interrupt from the terminal reaches the owner only
+            )
+        theirs.close()
+        self._processes.add(process)
+        loop = asyncio.get_running_loop()
+        _, connection = await loop.create_unix_connection(lambda: Connection(self, worker), sock=ours)
+        assignment = Assignment(
+            worker=worker,
+            environment=self._environment,
+            settings=self._settings,
+            folder=str(self._folder),
+            seed=self._seed,
+            first_episode=self.shard.next_episode(worker),
+        )
+        connection.send(pack(assignment))
+        try:
+            await connection.finished
+        finally:
+            connection.close()
+            code = await _reap(process)
+            self._processes.discard(process)
+        if connection.failure is not None:
+            return connection.failure
+        if code == 0:
+            return None
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
+        return f"its process ended with {how}; see {_output_path(self._folder, worker)}"
+
+
+async def _reap(process: asyncio.subprocess.Process, grace_seconds: float = 10.0) -> int:
+    """Wait for a process whose connection is closed; end it if it does not end by itself."""
+    try:
+        async with asyncio.timeout(grace_seconds):
+            return await process.wait()
+    except TimeoutError:
+        _kill(process)
+        return await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+        process.kill()
+
+
+def _output_path(folder: Path, worker: int) -> Path:
+    return folder / "workers" / f"w{worker}.log"
+
+
+@contextlib.contextmanager
+def _worker_output(folder: Path, worker: int) -> Iterator[IO[bytes]]:
+    path = _output_path(folder, worker)
+    path.parent.mkdir(exist_ok=True)
+    with path.open("ab") as output:
+        yield output
+
+
+@contextlib.contextmanager
+def interrupts(on_interrupt: Callable[[], None], on_second: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM stop gracefully; a second one does not wait."""
+    loop = asyncio.get_running_loop()
+    count = 0
+
+    def handle() -> None:
+        nonlocal count
+        count += 1
+        (on_interrupt if count == 1 else on_second)()
+
+    handled = (signal.SIGINT, signal.SIGTERM)
+    try:
+        for number in handled:
+            loop.add_signal_handler(number, handle)
+    except (ValueError, RuntimeError):  # not the main thread: the caller's signals are its own
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number in handled:
+            loop.remove_signal_handler(number)

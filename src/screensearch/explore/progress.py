@@ -1,0 +1,93 @@
+"""What a run has done so far, in figures: for the live view, the summary and machines."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from screensearch.domain.transition import Outcome
+from screensearch.explore.store import ShardStore
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A running exploration at one moment. Rates cover the last few seconds."""
+
+    steps: int
+    states: int
+    edges: int
+    seconds: float
+    steps_per_second: float
+    revisit_rate: float  # share of recent landings on a state that was there before
+    ambiguity: float  # mean u(s) of recent landings
+    captures: int
+    crashes: int
+    hangs: int
+    missed: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an exploration came to: the object that ``--json`` prints."""
+
+    run: str
+    environment: str
+    steps: int
+    states: int
+    edges: int
+    captures: int
+    crashes: int
+    hangs: int
+    missed: int
+    lost: int
+    seconds: float
+    steps_per_second: float  # of this exploration, not of earlier ones that it resumed
+    digest: str
+    ended: str  # "steps", "seconds", "plateau" or "interrupted"
+    identifier: str
+
+
+class Meter:
+    """Reads a store's figures; rates are taken between readings, over a short window."""
+
+    def __init__(self, shard: ShardStore, *, window_seconds: float = 5.0) -> None:
+        self._shard = shard
+        self._window_seconds = window_seconds
+        self._begun = time.perf_counter()
+        self._steps_at_start = shard.steps
+        self._readings: deque[tuple[float, int, int, int, float]] = deque()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._begun
+
+    @property
+    def steps_taken(self) -> int:
+        """Steps of this exploration, without those it resumed from."""
+        return self._shard.steps - self._steps_at_start
+
+    def read(self) -> Progress:
+        now, graph, steps = self.seconds, self._shard.graph, self._shard.steps
+        landings, ambiguity = self._shard.landings, self._shard.landings_ambiguity
+        self._readings.append((now, steps, graph.states, landings, ambiguity))
+        while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:
+            self._readings.popleft()
+        then, steps_then, states_then, landings_then, ambiguity_then = self._readings[0]
+        landed = landings - landings_then
+        count = graph.outcomes.get
+        return Progress(
+            steps=steps,
+            states=graph.states,
+            edges=graph.edges,
+            seconds=now,
+            steps_per_second=(steps - steps_then) / (now - then) if now > then else 0.0,
+            revisit_rate=1 - (graph.states - states_then) / landed if landed else 0.0,
+            ambiguity=(ambiguity - ambiguity_then) / landed if landed else 0.0,
+            captures=count(Outcome.CAPTURE, 0),
+            crashes=count(Outcome.CRASH, 0),
+            hangs=count(Outcome.HANG, 0),
+            missed=count(Outcome.MISSED, 0),
+            lost=count(Outcome.LOST, 0),
+        )

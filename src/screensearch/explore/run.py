@@ -1,0 +1,145 @@
+"""A finished or running exploration, opened for reading: the graph, its states, its transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from screensearch.config import Settings, settings_from_document
+from screensearch.domain.screen import Screen, StateId
+from screensearch.domain.transition import Arrival, Entry, Transition
+from screensearch.errors import ScreenSearchError
+from screensearch.explore.store import restore_graph
+from screensearch.explore.verify import Verification, verify_log
+from screensearch.identify.verify import Comparison, compare
+from screensearch.record.graph import StateGraph, Tried
+from screensearch.record.run import RunFolder, open_run_folder
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state of the graph, as a reader sees it."""
+
+    id: StateId
+    visits: int
+    ambiguity: float
+    first_seen: int  # sequence number of the entry that founded it
+    actions: int  # distinct signatures tried
+    window: str
+    text: str  # of its founding screen
+
+
+class Run:
+    """Read access to a run; safe while an owner is still writing it. Close it, or use ``with``."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.path: Path = folder.path
+        self.environment: str = folder.manifest.environment
+        self.seed: int = folder.manifest.seed
+        self.settings: Settings = settings_from_document(folder.manifest.settings)
+        self.log = folder.read_log()
+        self.artifacts = folder.artifacts
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.log.close()
+
+    @cached_property
+    def graph(self) -> StateGraph:
+        """The graph as of the moment it was first asked for."""
+        return restore_graph(self.log, self.settings)
+
+    def states(self) -> Iterator[State]:
+        """Every state, in order of discovery."""
+        for state in self.graph.iter_states():
+            yield self.state(state)
+
+    def state(self, state: StateId) -> State:
+        first_seen = self.graph.first_seen(state)
+        if first_seen is None:
+            raise ScreenSearchError(
+                f"{self.path} has no state {state}: they are 0 to {self.graph.states - 1}"
+            )
+        screen = self.founding_screen(state)
+        return State(
+            id=state,
+            visits=self.graph.visits(state),
+            ambiguity=self.graph.ambiguity(state),
+            first_seen=first_seen,
+            actions=len(self.graph.tried(state)),
+            window=screen.metadata.window,
+            text=screen.text,
+        )
+
+    def tried(self, state: StateId) -> Mapping[str, Tried]:
+        """The actions tried at a state, by signature: N, Q and where they led."""
+        return self.graph.tried(state)
+
+    def entries(self) -> Iterator[tuple[int, Entry]]:
+        """The whole log: arrivals and transitions with their sequence numbers."""
+        return self.log.read()
+
+    def transitions(self) -> Iterator[Transition]:
+        """Every logged execution, in order."""
+        return (entry for _, entry in self.log.read() if isinstance(entry, Transition))
+
+    def arrivals(self) -> Iterator[Arrival]:
+        """The beginning of every episode, in order."""
+        return (entry for _, entry in self.log.read() if isinstance(entry, Arrival))
+
+    def founding_screen(self, state: StateId) -> Screen:
+        """The screen that a state was founded on, which all later ones were compared with."""
+        row = self.log.founder(state)
+        if row is None:
+            raise ScreenSearchError(f"{self.path} has no state {state}")
+        return self.log.screen(row)
+
+    def screen_of_entry(self, sequence: int) -> Screen:
+        """The screen that a log entry ended on."""
+        found = next(self.log.read(after=sequence - 1), None)
+        if found is None or found[0] != sequence:
+            raise ScreenSearchError(
+                f"{self.path} has no entry {sequence}: they are 1 to {self.log.last_sequence}"
+            )
+        row = found[1].screen
+        if row is None:
+            raise ScreenSearchError(f"entry {sequence} of {self.path} ended with nothing to be seen")
+        return self.log.screen(row)
+
+    def explain(self, first: Screen, second: Screen) -> Comparison:
+        """Why two screens are, or are not, one state under this run's settings."""
+        return compare(first, second, self.settings.identify.merge)
+
+    def verify(self) -> Verification:
+        """Derive everything again from the log and compare."""
+        return verify_log(self.log, self.settings, self.artifacts)
+
+    def describe(self) -> dict[str, Any]:
+        """The manifest and the main figures, as JSON values."""
+        graph = self.graph
+        return {
+            "run": str(self.path),
+            "environment": self.environment,
+            "seed": self.seed,
+            "entries": graph.sequence,
+            "states": graph.states,
+            "edges": graph.edges,
+            "outcomes": dict(graph.outcomes),
+            "digest": graph.digest(),
+        }
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a run for reading."""
+    return Run(open_run_folder(Path(folder)))

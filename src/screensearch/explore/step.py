@@ -1,0 +1,119 @@
+"""One turn of the loop, and the episode around it. Neither knows where the store lives.
+
+The observation that an action ended on is the one the next action is chosen from, so a step
+observes once and talks to the store once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from screensearch.domain.screen import Observation
+from screensearch.domain.transition import EpisodeId
+from screensearch.environments.protocol import Environment
+from screensearch.explore.messages import Announce, Begin, Receipt, Report
+from screensearch.explore.mind import Mind
+
+Witness = Callable[[EpisodeId, int], None]
+"""Called after each acknowledged observation, with its episode and step: studies note the truth there."""
+
+
+class Store(Protocol):
+    """The single writer, as a worker sees it. `begin` and `record` return once the entry is durable."""
+
+    async def begin(self, begin: Begin) -> Receipt: ...
+
+    async def record(self, report: Report) -> Receipt: ...
+
+    async def announce(self, announcement: Announce) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Between two actions: what is seen, and what the store said about it."""
+
+    episode: EpisodeId
+    step: int
+    observation: Observation
+    receipt: Receipt
+    since: float  # when the observation was there: the decision's clock starts
+
+
+async def begin_episode(
+    world: Environment, store: Store, mind: Mind, episode: EpisodeId, seed: int
+) -> Moment:
+    """Reset the application and say where it stands."""
+    begun = time.perf_counter()
+    start = await world.reset(seed)
+    observed = time.perf_counter()
+    sighting, screenshot = await mind.see(start.observation)
+    receipt = await store.begin(
+        Begin(
+            episode=episode,
+            sighting=sighting,
+            evidence=mind.evidence(screenshot, act_seconds=observed - begun),
+            configuration=tuple(sorted(start.configuration.items())),
+        )
+    )
+    mind.learn_row(sighting, receipt)
+    return Moment(episode, 0, start.observation, receipt, observed)
+
+
+async def explore_step(world: Environment, store: Store, mind: Mind, moment: Moment) -> Moment | None:
+    """Choose, act, see, record. None when nothing here may be done."""
+    chosen = mind.choose(moment.observation, moment.receipt)
+    if chosen is None:
+        return None
+    candidate, choice = chosen
+    if mind.announces:
+        await store.announce(Announce(moment.episode, choice.signature))
+    decided = time.perf_counter()
+    result = await world.perform(candidate.action)
+    observed = time.perf_counter()
+    sighting, screenshot = (None, None) if result.observation is None else await mind.see(result.observation)
+    assert moment.receipt.here is not None  # `choose` gives nothing without it
+    receipt = await store.record(
+        Report(
+            episode=moment.episode,
+            step=moment.step + 1,
+            source=moment.receipt.here.state,
+            choice=choice,
+            outcome=result.outcome,
+            sighting=sighting,
+            evidence=mind.evidence(
+                screenshot, act_seconds=observed - decided, decide_seconds=decided - moment.since
+            ),
+            note=result.note,
+        )
+    )
+    mind.learn_row(sighting, receipt)
+    now = result.observation if result.observation is not None else moment.observation
+    return Moment(moment.episode, moment.step + 1, now, receipt, observed)
+
+
+async def explore_episode(
+    world: Environment,
+    store: Store,
+    mind: Mind,
+    episode: EpisodeId,
+    *,
+    seed: int,
+    length: int,
+    witness: Witness | None = None,
+) -> Moment:
+    """Run one episode of at most `length` actions; give its last moment."""
+    moment = await begin_episode(world, store, mind, episode, seed)
+    while True:
+        if moment.receipt.here is None:
+            return moment
+        if witness is not None:
+            witness(episode, moment.step)
+        if not moment.receipt.proceed or moment.step >= length:
+            return moment
+        after = await explore_step(world, store, mind, moment)
+        if after is None:
+            return moment
+        moment = after

@@ -1,0 +1,334 @@
+"""The single writer of a run: resolve, append, fold, answer.
+
+A plain object in one process. `handle` takes all the messages that have come in, makes them
+durable with one commit, and only then answers: every answer of a batch describes the same
+committed graph. A message repeated is answered again and counted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from screensearch.config import Settings
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import (
+    Arrival,
+    Decision,
+    Entry,
+    EpisodeId,
+    Evidence,
+    Outcome,
+    Reward,
+    Transition,
+)
+from screensearch.encode.embed import EMBEDDERS
+from screensearch.errors import FormatError, StoreFailed
+from screensearch.explore.messages import Announce, Begin, Here, Receipt, Report, Sighting, Tried
+from screensearch.identify.resolve import Resolver
+from screensearch.record.graph import StateGraph
+from screensearch.record.log import Log
+from screensearch.select.reward import reward_on
+
+Message = Begin | Report
+
+EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
+"""Outcomes that count as steps: an action was carried out, or its target was found missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When a run has enough: so many steps in all, or so many in a row without a new state."""
+
+    steps: int | None = None
+    plateau: int | None = None
+
+
+class ShardStore:
+    """One shard: its log, its identifier and its graph, kept in step with each other."""
+
+    def __init__(self, log: Log, settings: Settings, budget: Budget | None = None) -> None:
+        self.log = log
+        self.settings = settings
+        self.budget = budget or Budget()
+        self.stopping = False
+        self._granted: set[int] = set()  # workers that were told to take one more step
+        self._where: dict[EpisodeId, tuple[int, StateId]] = {}  # latest step and state of open episodes
+        self._under_way: dict[EpisodeId, tuple[StateId, str]] = {}  # announced choices
+        self._decided: dict[int, Decision] = {}  # row of a screen: how it was decided when first seen
+        self._failed: str | None = None
+        self.resolver = make_resolver(settings)
+        self.graph = restore_graph(log, settings)
+        for row, state, founder in log.decided_screens():
+            self.resolver.restore(log.screen(row), state, founder=founder)
+        self.steps = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
+        self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
+        self.landings_ambiguity = 0.0
+        self.last_discovery = self.steps  # the step that found the newest state
+        self._checkpointed = self.graph.sequence
+
+    # -- the one entrance ---------------------------------------------------------------------
+
+    def handle(self, messages: Sequence[Message]) -> list[Receipt | FormatError]:
+        """Record a batch durably and answer each message in order; a bad one is refused alone."""
+        if self._failed is not None:
+            raise StoreFailed(self._failed)
+        taken: list[Entry | FormatError] = []
+        try:
+            for message in messages:
+                try:
+                    self._check(message)
+                except FormatError as problem:
+                    taken.append(problem)
+                else:
+                    taken.append(self._take(message))
+            self.log.commit()
+        except BaseException as problem:
+            # The graph may be ahead of the log now: nothing may be answered from it any more.
+            self._failed = f"the log could not be written: {problem}"
+            raise
+        return [
+            entry if isinstance(entry, FormatError) else self._receipt(message, entry)
+            for message, entry in zip(messages, taken, strict=True)
+        ]
+
+    def announce(self, announcement: Announce) -> None:
+        """A worker has chosen: until it reports, others may count that as a visit (never logged)."""
+        place = self._where.get(announcement.episode)
+        if place is not None:
+            self._under_way[announcement.episode] = (place[1], announcement.signature)
+
+    def lose(self, worker: int) -> None:
+        """A worker died. If it was in the middle of a step, log that as what it is."""
+        self._granted.discard(worker)
+        for episode in [episode for episode in self._where if episode.worker == worker]:
+            step, state = self._where.pop(episode)
+            self._under_way.pop(episode, None)
+            self._append(
+                Transition(
+                    episode=episode,
+                    step=step + 1,
+                    source=state,
+                    signature=None,
+                    outcome=Outcome.LOST,
+                    decision=None,
+                    screen=None,
+                    choice=None,
+                    reward=None,
+                    evidence=Evidence(),
+                    note="the worker ended without reporting",
+                )
+            )
+        self.log.commit()
+
+    def checkpoint(self, every: int = 1) -> None:
+        """Write the graph beside the log, so that opening the run folds only what came after."""
+        if self._failed is None and self.graph.sequence - self._checkpointed >= every:
+            self.log.write_checkpoint(self.graph.sequence, self.graph.digest(), self.graph.dump())
+            self.log.commit()
+            self._checkpointed = self.graph.sequence
+
+    def next_episode(self, worker: int) -> int:
+        """The first episode number that this worker has not used in this run."""
+        return self.log.last_episode(worker) + 1
+
+    # -- one message --------------------------------------------------------------------------
+
+    def _check(self, message: Message) -> None:
+        """Refuse what no worker of ours would say, before anything has changed."""
+        sighting = message.sighting
+        if sighting is not None and sighting.screen is None:
+            row = sighting.row
+            if row is None or not (row in self._decided or self.log.has_screen(row)):
+                raise FormatError(f"{message.episode} names row {row} of the screen table: there is none")
+        if isinstance(message, Begin):
+            return
+        place = self._where.get(message.episode)
+        if place is not None and message.step == place[0] + 1 and message.source != place[1]:
+            raise FormatError(
+                f"step {message.step} of {message.episode} starts at state {message.source}, "
+                f"but that episode stands at state {place[1]}"
+            )
+        if message.source >= self.resolver.states:
+            raise FormatError(f"step {message.step} of {message.episode} starts at no known state")
+        if message.outcome in (Outcome.OK, Outcome.MISSED) and sighting is None:
+            raise FormatError(
+                f"step {message.step} of {message.episode} is {message.outcome} but shows no screen"
+            )
+
+    def _take(self, message: Message) -> Entry:
+        earlier = self._repeated(message)
+        if earlier is not None:
+            return earlier
+        entry = self._arrival(message) if isinstance(message, Begin) else self._transition(message)
+        self._under_way.pop(message.episode, None)
+        self._append(entry)
+        if isinstance(entry, Transition):
+            self.steps += 1
+            self._granted.discard(message.episode.worker)
+        if entry.decision is not None:
+            self._where[entry.episode] = (entry.step, entry.decision.state)
+            if entry.decision.founded:
+                self.last_discovery = self.steps
+        else:
+            self._where.pop(entry.episode, None)
+        return entry
+
+    def _repeated(self, message: Message) -> Entry | None:
+        """The entry that this message already became, if it was sent before."""
+        step = message.step if isinstance(message, Report) else 0
+        place = self._where.get(message.episode)
+        if place is not None and step == place[0] + 1:
+            return None  # the step that was due: no need to ask the log
+        found = self.log.find(message.episode, step)
+        return None if found is None else found[1]
+
+    def _append(self, entry: Entry) -> None:
+        self.graph.apply_entry(self.log.append(entry), entry)
+
+    def _arrival(self, begin: Begin) -> Arrival:
+        for episode in [episode for episode in self._where if episode.worker == begin.episode.worker]:
+            del self._where[episode]  # a worker runs one episode at a time: the one before is over
+        row = self._row(begin.sighting)
+        return Arrival(
+            episode=begin.episode,
+            decision=self._decide(row, begin.sighting),
+            screen=row,
+            evidence=begin.evidence,
+            configuration=begin.configuration,
+        )
+
+    def _transition(self, report: Report) -> Transition:
+        row: int | None = None
+        decision: Decision | None = None
+        earned: Reward | None = None
+        if report.sighting is not None:
+            row = self._row(report.sighting)
+            if report.outcome in (Outcome.OK, Outcome.MISSED):
+                decision = self._decide(row, report.sighting)
+        if report.outcome is Outcome.OK:
+            assert decision is not None  # checked
+            earned = reward_on(
+                self.graph,
+                report.source,
+                report.choice.signature,
+                decision.state,
+                snapshot=report.choice.snapshot,
+                settings=self.settings.reward,
+            )
+        return Transition(
+            episode=report.episode,
+            step=report.step,
+            source=report.source,
+            signature=report.choice.signature,
+            outcome=report.outcome,
+            decision=decision,
+            screen=row,
+            choice=report.choice,
+            reward=earned,
+            evidence=report.evidence,
+            note=report.note,
+        )
+
+    def _row(self, sighting: Sighting) -> int:
+        if sighting.screen is not None:
+            return self.log.add_screen(sighting.screen, sighting.elements)
+        assert sighting.row is not None  # checked
+        return sighting.row
+
+    def _decide(self, row: int, sighting: Sighting) -> Decision:
+        """The state of a screen. Most screens were decided before: their row answers."""
+        decision = self._decided.get(row)
+        if decision is None:
+            screen = sighting.screen if sighting.screen is not None else self.log.screen(row)
+            decision = self.resolver.resolve(screen)
+            self._decided[row] = replace(decision, how="memo")
+        return decision
+
+    # -- the answer ---------------------------------------------------------------------------
+
+    def _receipt(self, message: Message, entry: Entry) -> Receipt:
+        here: Here | None = None
+        if entry.decision is not None:
+            assert entry.screen is not None  # a decision is about a screen
+            state = entry.decision.state
+            self.landings += 1
+            self.landings_ambiguity += self.graph.ambiguity(state)
+            here = Here(
+                state=state,
+                row=entry.screen,
+                ambiguity=self.graph.ambiguity(state),
+                tried=self._tried(state),
+            )
+        return Receipt(self.graph.sequence, self._grant(message.episode.worker), here)
+
+    def _tried(self, state: StateId) -> dict[str, Tried]:
+        tried = {
+            signature: Tried(stats.visits, stats.value)
+            for signature, stats in self.graph.tried(state).items()
+        }
+        for where, signature in self._under_way.values():
+            if where == state:
+                known = tried.get(signature, Tried(0, 0.0))
+                tried[signature] = Tried(known.visits + 1, known.value)
+        return tried
+
+    def _grant(self, worker: int) -> bool:
+        """Whether this worker may take one more step; a grant is held until its step is recorded."""
+        if worker in self._granted:
+            return True
+        if self.stopping or self.out_of_steps(len(self._granted)) or self.on_plateau():
+            return False
+        self._granted.add(worker)
+        return True
+
+    def out_of_steps(self, under_way: int = 0) -> bool:
+        """Whether the budget of steps is used up, counting those under way."""
+        return self.budget.steps is not None and self.steps + under_way >= self.budget.steps
+
+    def on_plateau(self) -> bool:
+        """Whether no new state was found for as long as the budget allows."""
+        plateau = self.budget.plateau
+        return plateau is not None and self.steps - self.last_discovery >= plateau
+
+    @property
+    def has_enough(self) -> bool:
+        return self.stopping or self.out_of_steps() or self.on_plateau()
+
+
+def make_resolver(settings: Settings) -> Resolver:
+    """The identifier of these settings, with the embedder if it is one that needs vectors."""
+    embedder = None
+    if settings.identify.identifier == "hybrid":
+        embedder = EMBEDDERS.get(settings.embed.name)(settings.embed)
+    return Resolver(settings.identify, embedder)
+
+
+def restore_graph(log: Log, settings: Settings) -> StateGraph:
+    """The graph of a log: its latest checkpoint, then the tail."""
+    checkpoint = log.latest_checkpoint()
+    start = None if checkpoint is None else StateGraph.load(checkpoint.graph)
+    after = 0 if start is None else start.sequence
+    return StateGraph.fold(log.rows(after), settings.ambiguity, start=start)
+
+
+class LocalStore:
+    """The store in the worker's own process: a batch is one message."""
+
+    def __init__(self, shard: ShardStore) -> None:
+        self._shard = shard
+
+    async def begin(self, begin: Begin) -> Receipt:
+        return self._handle(begin)
+
+    async def record(self, report: Report) -> Receipt:
+        return self._handle(report)
+
+    async def announce(self, announcement: Announce) -> None:
+        self._shard.announce(announcement)
+
+    def _handle(self, message: Message) -> Receipt:
+        (answer,) = self._shard.handle([message])
+        if isinstance(answer, FormatError):
+            raise answer
+        return answer

@@ -1,0 +1,151 @@
+"""Does a run hold together? Everything derived is derived again and compared to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from screensearch.config import Settings
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import Arrival, Entry, EpisodeId, Outcome, Transition
+from screensearch.record.artifacts import Artifacts
+from screensearch.record.graph import StateGraph
+from screensearch.record.log import Log
+from screensearch.select.reward import reward_on
+
+MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was checked, and everything that did not hold (the first few of each run)."""
+
+    entries: int
+    states: int
+    edges: int
+    checkpoints: int
+    screenshots: int
+    digest: str
+    problems: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems
+
+
+def verify_log(log: Log, settings: Settings, artifacts: Artifacts) -> Verification:
+    """Refold the log from its first entry and compare with what was noted while it was written.
+
+    Checked: the storage itself; that numbers have no gaps and episodes no missing steps; that a step
+    starts where the one before ended; that states are dense and each is founded once; that every
+    logged reward follows from eq. 5 on the graph before it; that the digest of every checkpoint is
+    the digest of the refolded graph at that entry; that every artifact named is there.
+    """
+    log.integrity_check()
+    audit = _Audit(log, settings, artifacts)
+    for sequence, entry in log.read():
+        audit.take(sequence, entry)
+    return audit.result()
+
+
+class _Audit:
+    """One pass over the log, with a graph of its own."""
+
+    def __init__(self, log: Log, settings: Settings, artifacts: Artifacts) -> None:
+        self._settings = settings
+        self._artifacts = artifacts
+        self._graph = StateGraph(settings.ambiguity)
+        self._noted = dict(log.checkpoints())
+        self._checked = 0
+        self._where: dict[EpisodeId, tuple[int, StateId | None]] = {}
+        self._screenshots: set[str] = set()
+        self._problems: list[str] = []
+        self._dropped = 0
+
+    def take(self, sequence: int, entry: Entry) -> None:
+        self._check_place(sequence, entry)
+        if isinstance(entry, Transition):
+            self._check_reward(sequence, entry)
+        self._check_decision(sequence, entry)
+        self._check_screenshot(sequence, entry)
+        self._graph.apply_entry(sequence, entry)
+        noted = self._noted.get(sequence)
+        if noted is not None:
+            self._checked += 1
+            if self._graph.digest() != noted:
+                self._problem(
+                    f"the checkpoint at entry {sequence} noted digest {noted}, refolded it is "
+                    f"{self._graph.digest()}"
+                )
+
+    def result(self) -> Verification:
+        beyond = [sequence for sequence in self._noted if sequence > self._graph.sequence]
+        if beyond:
+            self._problem(f"checkpoints at {beyond} lie beyond the last entry {self._graph.sequence}")
+        if self._dropped:
+            self._problems.append(f"and {self._dropped} more")
+        return Verification(
+            entries=self._graph.sequence,
+            states=self._graph.states,
+            edges=self._graph.edges,
+            checkpoints=self._checked,
+            screenshots=len(self._screenshots),
+            digest=self._graph.digest(),
+            problems=tuple(self._problems),
+        )
+
+    def _problem(self, text: str) -> None:
+        if len(self._problems) < MOST_PROBLEMS:
+            self._problems.append(text)
+        else:
+            self._dropped += 1
+
+    def _check_place(self, sequence: int, entry: Entry) -> None:
+        if isinstance(entry, Transition):
+            step, state = self._where.get(entry.episode, (-1, None))
+            if entry.step != step + 1:
+                self._problem(f"entry {sequence} is step {entry.step} of {entry.episode}, after step {step}")
+            elif entry.source != state:
+                self._problem(
+                    f"entry {sequence} starts at state {entry.source}, but its episode was at {state}"
+                )
+        state_now = None if entry.decision is None else entry.decision.state
+        self._where[entry.episode] = (entry.step, state_now)
+
+    def _check_decision(self, sequence: int, entry: Entry) -> None:
+        decision = entry.decision
+        if decision is None:
+            return
+        known = self._graph.first_seen(decision.state) is not None
+        if decision.founded == known:
+            self._problem(
+                f"entry {sequence} says {decision.how!r} of state {decision.state}, which was "
+                f"{'there already' if known else 'not there yet'}"
+            )
+        if decision.founded and decision.state != self._graph.states:
+            self._problem(f"entry {sequence} founds state {decision.state}; the next is {self._graph.states}")
+
+    def _check_reward(self, sequence: int, entry: Transition) -> None:
+        if entry.outcome is not Outcome.OK:
+            if entry.reward is not None:
+                self._problem(f"entry {sequence} is {entry.outcome} and yet has a reward")
+            return
+        assert entry.choice is not None
+        assert entry.decision is not None
+        derived = reward_on(
+            self._graph,
+            entry.source,
+            entry.choice.signature,
+            entry.decision.state,
+            snapshot=entry.choice.snapshot,
+            settings=self._settings.reward,
+        )
+        if derived != entry.reward:
+            self._problem(f"entry {sequence} logged {entry.reward}, eq. 5 gives {derived}")
+
+    def _check_screenshot(self, sequence: int, entry: Arrival | Transition) -> None:
+        name = entry.evidence.screenshot
+        if name is None or name in self._screenshots:
+            return
+        self._screenshots.add(name)
+        if not self._artifacts.has(name):
+            self._problem(f"entry {sequence} names the screenshot {name}, which is missing")

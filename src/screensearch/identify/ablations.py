@@ -1,0 +1,32 @@
+"""The two ablations of state identity (paper, sensitivity appendix): no tolerance, and no text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from screensearch.encode.embedder import Embedder
+from screensearch.identify.exact import ExactIdentifier, describe_index, make_index
+from screensearch.identify.resolve import IdentifySettings
+from screensearch.identify.verify import MergeSettings
+
+
+class IdenticalIdentifier(ExactIdentifier):
+    """Only a screen with exactly the same atoms is the same state: the exact rule at τ = 1."""
+
+    def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
+        merge = MergeSettings(threshold=1.0)
+        super().__init__(replace(settings, merge=merge), embedder, index=make_index(merge))
+
+    def describe(self) -> str:
+        return f"identical ({describe_index(self._index)})"
+
+
+class ContentFreeIdentifier(ExactIdentifier):
+    """Layout alone: J(roles) ≥ τ; what is written on the screen does not count."""
+
+    def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
+        merge = MergeSettings(threshold=settings.merge.threshold, role_weight=1.0, text_weight=0.0)
+        super().__init__(replace(settings, merge=merge), embedder, index=make_index(merge))
+
+    def describe(self) -> str:
+        return f"content_free ({describe_index(self._index)})"

@@ -1,0 +1,96 @@
+"""`exact`: every state over the threshold is found, and the best one wins, ties to the oldest.
+
+No approximation, so no missed merge, and no embedding needed to decide. The paper takes the
+highest-ranked candidate that passes; taking the best score is our deviation.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from typing import Protocol
+
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import RunnerUp
+from screensearch.encode.embedder import Embedder
+from screensearch.identify import exact_python
+from screensearch.identify.exact_python import Answer, Atoms, Overlaps
+from screensearch.identify.resolve import IdentifySettings, Match, Query, match_of
+from screensearch.identify.verify import MergeRule, MergeSettings, Overlap, merge_rule
+
+CompiledIndex: type[Index] | None
+try:
+    from screensearch.identify._exact import ExactIndex as CompiledIndex
+except ImportError:
+    CompiledIndex = None
+
+
+class Index(Protocol):
+    """What the compiled core and its twin have in common; the contract is the twin's."""
+
+    def __init__(self, role_weight: int, text_weight: int, threshold: int) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def find(self, roles: Atoms, texts: Atoms, /) -> Answer | None: ...
+    def add(self, roles: Atoms, texts: Atoms, /) -> int: ...
+    def compare(self, state: int, roles: Atoms, texts: Atoms, /) -> Overlaps: ...
+    def resolve(self, roles: Atoms, texts: Atoms, /) -> Answer: ...
+
+
+def make_index(merge: MergeSettings) -> Index:
+    """An empty index: the compiled core if it was built, else its twin."""
+    rule = merge_rule(merge)
+    make: type[Index] = CompiledIndex or exact_python.ExactIndex
+    return make(rule.role_weight, rule.text_weight, rule.threshold)
+
+
+class ExactIdentifier:
+    """The states of one pool, searched exactly."""
+
+    def __init__(
+        self, settings: IdentifySettings, embedder: Embedder | None = None, *, index: Index | None = None
+    ) -> None:
+        self._rule = merge_rule(settings.merge)
+        self._index = make_index(settings.merge) if index is None else index
+        self._states: array[int] = array("Q")  # of this pool, ascending: place in the index -> state
+
+    def find(self, query: Query) -> Match | None:
+        answer = self._index.find(query.roles, query.texts)
+        if answer is None:
+            return None
+        place, _, shared_roles, union_roles, shared_texts, union_texts, second = answer
+        roles, texts = Overlap(shared_roles, union_roles), Overlap(shared_texts, union_texts)
+        runner_up = None
+        if second is not None:
+            runner_up = RunnerUp(self._states[second[0]], score_of(self._rule, second))
+        return match_of(self._states[place], self._rule.score(roles, texts), roles, texts, runner_up)
+
+    def add(self, state: StateId, query: Query) -> None:
+        self._index.add(query.roles, query.texts)
+        self._states.append(state)
+
+    def measure(self, state: StateId, query: Query) -> Match:
+        place = bisect_left(self._states, state)
+        if place == len(self._states) or self._states[place] != state:
+            raise KeyError(state)
+        found = self._index.compare(place, query.roles, query.texts)
+        return match_of(state, score_of(self._rule, found), Overlap(*found[1:3]), Overlap(*found[3:5]))
+
+    def describe(self) -> str:
+        return f"exact ({describe_index(self._index)})"
+
+
+def score_of(rule: MergeRule, found: Overlaps) -> float:
+    """The score of a pair as the index counted it."""
+    return rule.score(Overlap(*found[1:3]), Overlap(*found[3:5]))
+
+
+def describe_index(index: Index) -> str:
+    """Which of the two implementations this is."""
+    if isinstance(index, exact_python.ExactIndex):
+        return (
+            "pure Python: the compiled core is not built, identification is slower; "
+            "install a C compiler and reinstall"
+        )
+    return "compiled core"

@@ -1,0 +1,245 @@
+"""Which state is this screen? The resolver asks the memo, then the identifier, then founds a state.
+
+Screens are compared within a pool only: the exact filters (paper, section 4.2) name the metadata that
+all screens of a pool share. Each pool has an identifier of its own; states are numbered across pools.
+"""
+
+from __future__ import annotations
+
+import difflib
+from array import array
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, fields
+from typing import Protocol
+
+from screensearch.domain.screen import Metadata, Screen, StateId
+from screensearch.domain.transition import Decision, RunnerUp
+from screensearch.encode.atoms import AtomTable
+from screensearch.encode.embedder import Embedder
+from screensearch.errors import FormatError, SettingsError
+from screensearch.identify.verify import MergeSettings, Overlap
+from screensearch.registry import Registry
+
+FILTERS = tuple(each.name for each in fields(Metadata))
+"""The metadata that a pool may be made of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdentifySettings:
+    """How screens become states. The last eight serve `hybrid` alone (paper, section 4.2)."""
+
+    identifier: str = "exact"  # a plugin of the kind `identifier`
+    merge: MergeSettings = field(default_factory=MergeSettings)
+    filters: tuple[str, ...] = FILTERS  # screens that differ in one of these are never compared
+    bm25_k1: float = 1.2  # ≥ 0
+    bm25_b: float = 0.75  # in [0, 1]
+    rrf_k: int = 60  # ≥ 0: ranks fuse as 1 / (rrf_k + rank)
+    list_depth: int = 200  # ≥ 1: how far down each of the two ranked lists counts
+    fused_top: int = 200  # ≥ 1: how many fused candidates are verified
+    hnsw_connectivity: int = 16  # in [2, 512]: links of a vector in the graph
+    hnsw_expansion_add: int = 128  # ≥ 1: vectors looked at when one is inserted
+    hnsw_expansion_search: int = 200  # ≥ 1: vectors looked at in a search
+
+    def __post_init__(self) -> None:
+        for name in self.filters:
+            if name not in FILTERS:
+                near = difflib.get_close_matches(name, FILTERS, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise SettingsError(
+                    f"identify.filters names {name!r}, which no screen has{hint} "
+                    f"(known: {', '.join(FILTERS)})"
+                )
+        if len(set(self.filters)) < len(self.filters):
+            raise SettingsError(f"identify.filters names a field twice: {', '.join(self.filters)}")
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise SettingsError(f"identify.{name} is {value!r}; it must be between {low:g} and {high:g}")
+
+
+_RANGES = (
+    ("bm25_k1", 0, 100),
+    ("bm25_b", 0, 1),
+    ("rrf_k", 0, 1_000_000),
+    ("list_depth", 1, 1_000_000),
+    ("fused_top", 1, 1_000_000),
+    ("hnsw_connectivity", 2, 512),
+    ("hnsw_expansion_add", 1, 100_000),
+    ("hnsw_expansion_search", 1, 100_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A screen and its atoms as integers, interned once for all that follows."""
+
+    screen: Screen
+    roles: array[int]
+    texts: array[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A state that the identifier's rule accepts, compared with its founding screen."""
+
+    state: StateId
+    score: float
+    role_jaccard: float
+    text_jaccard: float
+    runner_up: RunnerUp | None = None
+
+
+class Identifier(Protocol):
+    """The states of one pool. The resolver keeps the memo: an identifier need not know repeats.
+
+    `add` is called with ascending states, each with the screen that founds it. Equal calls in equal
+    order give equal answers. A rule is the identifier's own, but a match never scores below the
+    threshold of the settings.
+    """
+
+    def find(self, query: Query) -> Match | None:
+        """The state that this screen belongs to, or None. Changes nothing."""
+        ...
+
+    def add(self, state: StateId, query: Query) -> None:
+        """Take in a new state, founded by this screen."""
+        ...
+
+    def measure(self, state: StateId, query: Query) -> Match:
+        """Compare with a state's founding screen, whatever the rule. KeyError: no such state here."""
+        ...
+
+    def describe(self) -> str:
+        """What a person should know about how this one works here."""
+        ...
+
+
+IDENTIFIERS: Registry[Callable[[IdentifySettings, Embedder | None], Identifier]] = Registry("identifier")
+"""Identifier plugins: each is called with the settings and an embedder, once for every pool."""
+
+
+@dataclass(slots=True)
+class _Pool:
+    identifier: Identifier
+    memo: dict[str, Decision | StateId] = field(default_factory=dict)  # a bare state: scores not yet measured
+
+
+class Resolver:
+    """Decides, screen after screen, which state each one is; states are dense and counted from 0."""
+
+    def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
+        self.settings = settings
+        self._embedder = embedder
+        self._factory = IDENTIFIERS.get(settings.identifier)
+        self._description = self._factory(settings, embedder).describe()
+        self._roles, self._texts = AtomTable(), AtomTable()
+        self._pools: dict[Hashable, _Pool] = {}
+        self._states = 0
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return self._states
+
+    def describe(self) -> str:
+        """The identifier in use, and what it lacks."""
+        return self._description
+
+    def known(self, screen: Screen) -> StateId | None:
+        """The state of exactly these atoms in this pool, if they were decided before. Changes nothing."""
+        pool = self._pools.get(self._pool_name(screen.metadata))
+        remembered = None if pool is None else pool.memo.get(screen.key)
+        return remembered.state if isinstance(remembered, Decision) else remembered
+
+    def resolve(self, screen: Screen) -> Decision:
+        """Decide, and remember the decision.
+
+        A memo decision repeats the scores of the first decision about these atoms: a state that was
+        founded since, and would fit better, does not change the past.
+        """
+        pool = self._pool(screen.metadata)
+        remembered = pool.memo.get(screen.key)
+        if isinstance(remembered, Decision):
+            return remembered
+        query = self._query(screen)
+        if remembered is not None:
+            decision = pool.memo[screen.key] = _measured(pool, remembered, query)
+            return decision
+        match = pool.identifier.find(query)
+        if match is None:
+            state = self._found(pool, query)
+            pool.memo[screen.key] = Decision(state, "memo")
+            return Decision(state, "new")
+        decision = _decision("match", match)
+        pool.memo[screen.key] = _decision("memo", match)
+        return decision
+
+    def restore(
+        self, screen: Screen, state: StateId, *, founder: bool, decision: Decision | None = None
+    ) -> None:
+        """Take a decision from the log, without searching, in the order of the log.
+
+        With the logged `decision`, a later memo repeats it, runner-up included; without it the scores
+        are measured against the founding screen when first asked for, and there is no runner-up.
+        """
+        pool = self._pool(screen.metadata)
+        if founder:
+            if state != self._states:
+                raise FormatError(f"the log founds state {state}, but the next one is {self._states}")
+            self._found(pool, self._query(screen))
+            pool.memo[screen.key] = Decision(state, "memo")
+            return
+        if not 0 <= state < self._states:
+            raise FormatError(f"the log names state {state}, but only {self._states} were founded before it")
+        pool.memo[screen.key] = (
+            state
+            if decision is None
+            else Decision(
+                state,
+                "memo",
+                decision.score,
+                decision.role_jaccard,
+                decision.text_jaccard,
+                decision.runner_up,
+            )
+        )
+
+    def _pool_name(self, metadata: Metadata) -> Hashable:
+        return tuple([getattr(metadata, name) for name in self.settings.filters])
+
+    def _pool(self, metadata: Metadata) -> _Pool:
+        name = self._pool_name(metadata)
+        pool = self._pools.get(name)
+        if pool is None:
+            pool = self._pools[name] = _Pool(self._factory(self.settings, self._embedder))
+        return pool
+
+    def _query(self, screen: Screen) -> Query:
+        return Query(screen, self._roles.intern(screen.role_atoms), self._texts.intern(screen.text_atoms))
+
+    def _found(self, pool: _Pool, query: Query) -> StateId:
+        state = self._states
+        pool.identifier.add(state, query)
+        self._states += 1
+        return state
+
+
+def match_of(
+    state: StateId, score: float, roles: Overlap, texts: Overlap, runner_up: RunnerUp | None = None
+) -> Match:
+    """A match with its Jaccards written out."""
+    return Match(state, score, roles.jaccard, texts.jaccard, runner_up)
+
+
+def _decision(how: str, match: Match) -> Decision:
+    return Decision(match.state, how, match.score, match.role_jaccard, match.text_jaccard, match.runner_up)
+
+
+def _measured(pool: _Pool, state: StateId, query: Query) -> Decision:
+    try:
+        return _decision("memo", pool.identifier.measure(state, query))
+    except KeyError:
+        raise FormatError(
+            f"the log puts a screen into state {state}, which was founded in another pool; "
+            "identify.filters differ from those of the run"
+        ) from None

@@ -1,0 +1,114 @@
+"""Screenshots by content: the same picture is stored once, whoever brings it, and named by its hash.
+
+An artifact is durable when `put_image` returns, so that no row of the log can name a missing one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from PIL import Image as Pillow
+from PIL import UnidentifiedImageError
+
+from screensearch.domain.screen import Image
+from screensearch.errors import FormatError, StoreFailed
+
+_NAME = re.compile(r"[0-9a-f]{64}")
+_REMEMBERED = 50_000
+# 1080p window with text: level 1 took 37 ms and 273 kB, level 2 38 ms and 262 kB, level 6 54 ms and
+# 258 kB, level 9 200 ms and 253 kB.
+_COMPRESS_LEVEL = 2
+
+
+class Artifacts:
+    """A folder of PNG files, ``ab/cdef….png``. Any number of processes may write to it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._durable: set[str] = set()  # names this process need not look at again
+
+    def put_image(self, image: Image) -> str:
+        """Store an image, if it is not there yet; returns its name."""
+        if len(image.pixels) != 3 * image.width * image.height or not image.pixels:
+            raise FormatError(
+                f"an image of {image.width}×{image.height} needs {3 * image.width * image.height} bytes of "
+                f"pixels, at least one pixel, and has {len(image.pixels)}"
+            )
+        name = _name(image)
+        if name not in self._durable:
+            try:
+                self._make_durable(name, image)
+            except OSError as problem:
+                raise StoreFailed(f"cannot store an artifact in {self.folder}: {problem}") from problem
+            if len(self._durable) >= _REMEMBERED:
+                self._durable.clear()
+            self._durable.add(name)
+        return name
+
+    def path(self, name: str) -> Path:
+        """Where the artifact of that name is, or would be."""
+        if not _NAME.fullmatch(name):
+            raise FormatError(f"{name!r} is not the name of an artifact (64 hexadecimal digits)")
+        return self.folder / name[:2] / f"{name[2:]}.png"
+
+    def has(self, name: str) -> bool:
+        """Whether the artifact is stored."""
+        return self.path(name).exists()
+
+    def open_image(self, name: str) -> Image:
+        """Read an image back, and check that it is what its name says."""
+        path = self.path(name)
+        try:
+            with Pillow.open(path) as png:
+                image = Image(png.width, png.height, png.convert("RGB").tobytes())
+        except FileNotFoundError as problem:
+            raise FormatError(f"artifact {name} is missing from {self.folder}") from problem
+        except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as problem:
+            raise FormatError(f"artifact {path} is damaged: {problem}") from problem
+        if _name(image) != name:
+            raise FormatError(f"artifact {path} is damaged: its pixels do not match its name")
+        return image
+
+    def _make_durable(self, name: str, image: Image) -> None:
+        path = self.path(name)
+        shard = path.parent
+        if not shard.is_dir():
+            shard.mkdir(parents=True, exist_ok=True)
+            _sync_folder(self.folder)
+        if not path.exists():
+            self._write(path, image)
+        # Also when another process has just renamed it into place: its own sync may still be to come.
+        _sync_folder(shard)
+
+    def _write(self, path: Path, image: Image) -> None:
+        """Write beside the place, then rename: a reader sees the whole file or none."""
+        handle, temporary = tempfile.mkstemp(prefix=".writing-", suffix=".png", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                picture = Pillow.frombytes("RGB", (image.width, image.height), image.pixels)
+                picture.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
+                file.flush()
+                os.fchmod(file.fileno(), 0o644)
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def _name(image: Image) -> str:
+    content = hashlib.sha256(f"rgb {image.width}x{image.height}\n".encode())  # 3.6 ms for 1080p
+    content.update(image.pixels)
+    return content.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,364 @@
+"""The graph: states, edges and their statistics, as a fold of the log.
+
+Nothing enters a graph but rows of the log, so that a graph cannot disagree with its log: folding the
+same rows again, at once or from a checkpoint, gives the same graph to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from operator import itemgetter
+from types import MappingProxyType
+
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import Entry
+from screensearch.errors import FormatError
+from screensearch.record import ambiguity as measure
+from screensearch.record.ambiguity import AmbiguitySettings
+from screensearch.record.columns import GraphColumns, decode_columns
+from screensearch.record.log import START, Row, row_of
+
+_OK = "ok"
+_UNIT = 2**60  # ambiguities are summed as integers of this fraction, so that the order cannot matter
+_NO_ACTIONS: Mapping[str, Tried] = MappingProxyType({})
+_NO_FAILURES: Mapping[str, Mapping[str, int]] = MappingProxyType({})
+
+
+class Tried:
+    """What is known of one signature in one state: N, Q, and where it led.
+
+    A live view, to be read: only the graph changes it. The first successor lies inline, because
+    most actions only ever have one: that makes it four times smaller than with a dictionary.
+    """
+
+    __slots__ = ("_first", "_first_since", "_others", "value", "visits")
+
+    def __init__(self, first: StateId, since: int) -> None:
+        self.visits = 0
+        """N(s, σ): executions that ended `ok`."""
+        self.value = 0.0
+        """Q(s, σ): the running mean of their rewards."""
+        self._first = first
+        self._first_since = since
+        self._others: dict[StateId, tuple[int, int]] | None = None  # successor: (count, first sequence)
+
+    @property
+    def successors(self) -> dict[StateId, int]:
+        """How often each successor was reached, in order of discovery."""
+        if self._others is None:
+            return {self._first: self.visits}
+        others = {state: count for state, (count, _) in self._others.items()}
+        return {self._first: self.visits - sum(others.values()), **others}
+
+    def since(self, target: StateId) -> int | None:
+        """The sequence number at which `target` was first reached, if it ever was."""
+        if target == self._first:
+            return self._first_since
+        known = None if self._others is None else self._others.get(target)
+        return None if known is None else known[1]
+
+    def _counts(self) -> list[int]:
+        others = [] if self._others is None else [count for count, _ in self._others.values()]
+        return [self.visits - sum(others), *others]
+
+    def __repr__(self) -> str:
+        return f"Tried(visits={self.visits}, value={self.value!r}, successors={self.successors})"
+
+
+class _State:
+    """The statistics of one state."""
+
+    __slots__ = ("ambiguity", "dispersed", "failures", "first_seen", "trials", "tried", "visits")
+
+    def __init__(self, first_seen: int) -> None:
+        self.first_seen = first_seen
+        self.visits = 0  # occupancy
+        self.trials = 0  # n_s
+        self.tried: dict[str, Tried] = {}
+        self.dispersed: list[Tried] | None = None  # those with several successors: all that D(s) needs
+        self.failures: dict[str, dict[str, int]] | None = None
+        self.ambiguity: float | None = None  # cached u(s)
+
+
+class StateGraph:
+    """The fold. Only `ok` feeds N, Q, successors and u; other outcomes are counted apart."""
+
+    def __init__(self, settings: AmbiguitySettings) -> None:
+        self.settings = settings
+        self._states: dict[StateId, _State] = {}
+        self._outcomes: dict[str, int] = {}
+        self._edges = 0
+        self._sequence = 0
+        self._ambiguity_sum = 0  # over the states that have a cached u(s), in units
+        self._stale: list[_State] = []  # holds every state that has none
+
+    @classmethod
+    def fold(
+        cls, rows: Iterable[Row], settings: AmbiguitySettings, start: StateGraph | None = None
+    ) -> StateGraph:
+        """Fold rows into a new graph, or into `start`, which then is the one returned."""
+        graph = cls(settings) if start is None else start
+        apply = graph.apply
+        for row in rows:
+            apply(row)
+        return graph
+
+    def apply_entry(self, sequence: int, entry: Entry) -> None:
+        """Add one entry, exactly as its row would be."""
+        self.apply(row_of(sequence, entry))
+
+    def apply(self, row: Row) -> None:
+        """Add the next row. Rows come in order and without gaps; anything else is refused unchanged."""
+        sequence, outcome, source, signature, target, reward = row
+        if sequence != self._sequence + 1:
+            raise FormatError(f"entry {sequence} follows entry {self._sequence}: the log has a gap")
+        states = self._states
+        if outcome == _OK:
+            if source not in states or signature is None or target is None or reward is None:
+                raise FormatError(f"entry {sequence} is not a transition between known states: {row}")
+            self._learn(states[source], sequence, signature, target, reward)
+        elif outcome != START:
+            if source not in states:
+                raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
+            self._note_failure(states[source], signature, outcome)
+        if target is not None:
+            here = states.get(target)
+            if here is None:
+                here = self._add_state(target, sequence)
+            here.visits += 1
+        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
+        self._sequence = sequence
+
+    def _add_state(self, number: StateId, first_seen: int) -> _State:
+        state = self._states[number] = _State(first_seen)
+        self._stale.append(state)
+        return state
+
+    def _learn(self, state: _State, sequence: int, signature: str, target: StateId, reward: float) -> None:
+        tried = state.tried.get(signature)
+        if tried is None:
+            tried = state.tried[signature] = Tried(target, sequence)
+            self._edges += 1
+        elif target != tried._first:
+            if tried._others is None:
+                tried._others = {}
+                if state.dispersed is None:
+                    state.dispersed = []
+                state.dispersed.append(tried)
+            count, since = tried._others.get(target, (0, sequence))
+            self._edges += count == 0
+            tried._others[target] = (count + 1, since)
+        tried.visits = visits = tried.visits + 1
+        tried.value += (reward - tried.value) / visits
+        state.trials += 1
+        if state.ambiguity is not None:
+            self._ambiguity_sum -= int(state.ambiguity * _UNIT)
+            state.ambiguity = None
+            self._stale.append(state)
+
+    def _note_failure(self, state: _State, signature: str | None, outcome: str, count: int = 1) -> None:
+        if state.failures is None:
+            state.failures = {}
+        kinds = state.failures.setdefault(signature or "", {})
+        kinds[outcome] = kinds.get(outcome, 0) + count
+
+    @property
+    def sequence(self) -> int:
+        """The number of the last row folded."""
+        return self._sequence
+
+    @property
+    def steps(self) -> int:
+        """Executions, whatever came of them: all entries but arrivals."""
+        return self._sequence - self._outcomes.get(START, 0)
+
+    @property
+    def states(self) -> int:
+        """|V|."""
+        return len(self._states)
+
+    @property
+    def edges(self) -> int:
+        """|E|: distinct (state, signature, state)."""
+        return self._edges
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        """Entries by outcome; arrivals count as ``start``."""
+        return MappingProxyType(self._outcomes)
+
+    def iter_states(self) -> Iterator[StateId]:
+        """Every state, in order of its number."""
+        return iter(sorted(self._states))
+
+    def iter_edges(self) -> Iterator[tuple[StateId, str, StateId, int]]:
+        """Every edge with its count, in order of state, signature and successor."""
+        for source in self.iter_states():
+            for signature, tried in sorted(self._states[source].tried.items()):
+                for target, count in sorted(tried.successors.items()):
+                    yield source, signature, target, count
+
+    def visits(self, state: StateId) -> int:
+        """Occupancy: observations that landed in the state, arrivals included."""
+        known = self._states.get(state)
+        return 0 if known is None else known.visits
+
+    def trials(self, state: StateId) -> int:
+        """n_s, the sum of N(s, ·): the numerator of eq. 4 without its root."""
+        known = self._states.get(state)
+        return 0 if known is None else known.trials
+
+    def tried(self, state: StateId) -> Mapping[str, Tried]:
+        """What was tried in a state, by signature: a live view."""
+        known = self._states.get(state)
+        return _NO_ACTIONS if known is None else known.tried
+
+    def failures(self, state: StateId) -> Mapping[str, Mapping[str, int]]:
+        """What failed in a state: signature → outcome → count. An unknown signature is ``""``."""
+        known = self._states.get(state)
+        return _NO_FAILURES if known is None or known.failures is None else known.failures
+
+    def ambiguity(self, state: StateId) -> float:
+        """u(s), eq. 2. A state without trials, known or not, has the prior ambiguity."""
+        known = self._states.get(state)
+        return self.settings.prior_ambiguity if known is None else self._measured(known)
+
+    def mean_ambiguity(self) -> float:
+        """The mean of u over all states; costs what changed since it was last asked for."""
+        for state in self._stale:
+            self._measured(state)
+        self._stale.clear()
+        return (
+            self._ambiguity_sum / _UNIT / len(self._states) if self._states else self.settings.prior_ambiguity
+        )
+
+    def _measured(self, state: _State) -> float:
+        if state.ambiguity is None:
+            counts = [tried._counts() for tried in state.dispersed or ()]
+            state.ambiguity = measure.ambiguity(counts, state.trials, self.settings)
+            self._ambiguity_sum += int(state.ambiguity * _UNIT)
+        return state.ambiguity
+
+    def first_seen(self, state: StateId) -> int | None:
+        """The sequence number of the first entry that landed in the state."""
+        known = self._states.get(state)
+        return None if known is None else known.first_seen
+
+    def state_known(self, state: StateId, at: int) -> bool:
+        """Whether s ∈ V at sequence number `at`."""
+        known = self._states.get(state)
+        return known is not None and known.first_seen <= at
+
+    def edge_known(self, source: StateId, signature: str, target: StateId, at: int) -> bool:
+        """Whether (s, σ, s') ∈ E at sequence number `at`."""
+        tried = self.tried(source).get(signature)
+        since = None if tried is None else tried.since(target)
+        return since is not None and since <= at
+
+    def digest(self) -> str:
+        """A hash of everything folded, to the bit, in an order that does not depend on how it got here."""
+        return self._columns().digest()
+
+    def dump(self) -> bytes:
+        """A checkpoint: `load` gives an equal graph."""
+        return self._columns().encode()
+
+    @classmethod
+    def load(cls, data: bytes, settings: AmbiguitySettings | None = None) -> StateGraph:
+        """The graph of a checkpoint, with its own settings unless others are given.
+
+        Damaged bytes raise `FormatError`, newer ones `NewerFormat`.
+        """
+        columns = decode_columns(data)
+        own = AmbiguitySettings(kappa=columns.kappa, prior_ambiguity=columns.prior_ambiguity)
+        graph = cls(settings or own)
+        try:
+            graph._restore(columns)
+        except (IndexError, ValueError) as problem:
+            raise FormatError(f"a graph checkpoint does not fit together: {problem}") from problem
+        return graph
+
+    def _columns(self) -> GraphColumns:
+        texts = {signature for state in self._states.values() for signature in state.tried}
+        texts.update(signature for state in self._states.values() for signature in state.failures or ())
+        columns = GraphColumns(
+            sequence=self._sequence,
+            kappa=self.settings.kappa,
+            prior_ambiguity=self.settings.prior_ambiguity,
+            outcomes=sorted(self._outcomes.items()),
+            signatures=sorted(texts),
+        )
+        places = {signature: place for place, signature in enumerate(columns.signatures)}
+        kinds = {outcome: place for place, (outcome, _) in enumerate(columns.outcomes)}
+        for number in self.iter_states():
+            state = self._states[number]
+            columns.state.append(number)
+            columns.state_first_seen.append(state.first_seen)
+            columns.state_visits.append(state.visits)
+            columns.state_actions.append(len(state.tried))
+            for signature in sorted(state.tried):
+                tried = state.tried[signature]
+                successors = sorted(tried.successors.items())
+                columns.action_signature.append(places[signature])
+                columns.action_visits.append(tried.visits)
+                columns.action_value.append(tried.value)
+                columns.action_successors.append(len(successors))
+                for target, count in successors:
+                    columns.successor_state.append(target)
+                    columns.successor_count.append(count)
+                    columns.successor_since.append(tried.since(target) or 0)
+            failures = [
+                (places[signature], kinds[outcome], count)
+                for signature, counts in (state.failures or {}).items()
+                for outcome, count in counts.items()
+            ]
+            columns.state_failures.append(len(failures))
+            for place, kind, count in sorted(failures):
+                columns.failure_signature.append(place)
+                columns.failure_outcome.append(kind)
+                columns.failure_count.append(count)
+        return columns
+
+    def _restore(self, columns: GraphColumns) -> None:
+        """Rebuild from columns, in order of discovery: a loaded graph also iterates like the folded one."""
+        self._sequence = columns.sequence
+        self._outcomes = dict(columns.outcomes)
+        self._edges = len(columns.successor_state)
+        actions = zip(
+            columns.action_signature,
+            columns.action_visits,
+            columns.action_value,
+            columns.action_successors,
+            strict=True,
+        )
+        successors = zip(
+            columns.successor_since, columns.successor_state, columns.successor_count, strict=True
+        )
+        failures = zip(columns.failure_signature, columns.failure_outcome, columns.failure_count, strict=True)
+        for number, first_seen, visits, tried_here, failed_here in zip(
+            columns.state,
+            columns.state_first_seen,
+            columns.state_visits,
+            columns.state_actions,
+            columns.state_failures,
+            strict=True,
+        ):
+            state = self._add_state(number, first_seen)
+            state.visits = visits
+            found: list[tuple[int, str, Tried]] = []
+            dispersed: list[Tried] = []
+            for place, tries, value, reached in islice(actions, tried_here):
+                (since, first, _), *others = sorted(islice(successors, reached))
+                tried = Tried(first, since)
+                tried.visits, tried.value = tries, value
+                if others:
+                    tried._others = {target: (count, since) for since, target, count in others}
+                    dispersed.append(tried)
+                state.trials += tries
+                found.append((since, columns.signatures[place], tried))
+            state.dispersed = dispersed or None
+            found.sort(key=itemgetter(0))
+            state.tried = {signature: tried for _, signature, tried in found}
+            for place, kind, count in islice(failures, failed_here):
+                self._note_failure(state, columns.signatures[place], columns.outcomes[kind][0], count)

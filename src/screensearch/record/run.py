@@ -1,0 +1,216 @@
+"""A run is a folder: its manifest, its log, its artifacts, and the lock of its owner.
+
+    run.json      what was run: environment, resolved settings, seed, versions
+    log.sqlite    the truth
+    artifacts/    screenshots by content
+    truth/        what a synthetic world knows about itself; written and read by studies only
+    owner.lock    held by the one process that writes
+
+Nothing here repairs: a run that cannot be opened is left as it is, to the byte.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.record.artifacts import Artifacts
+from screensearch.record.format import FORMAT_VERSION, check_version
+from screensearch.record.sqlite_file import check_log_file
+from screensearch.record.sqlite_log import SqliteLog
+
+_MANIFEST = "run.json"
+_LOCK = "owner.lock"
+
+_FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, process
+_EXCLUSIVE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+
+_held: set[int] = set()
+"""Locks of this process. A forked child closes its copies: else it would hold them after our death."""
+
+
+class RunExists(ScreenSearchError):
+    """There is something at the place where a new run should go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a run is of, and how it was configured."""
+
+    run: str  # its id
+    created: str  # ISO 8601, given by the caller: nothing here reads a clock
+    environment: str  # such as ``synthetic:notepad``
+    seed: int
+    settings: dict[str, Any]  # the resolved settings, as JSON values
+    version: str  # of this project
+    format: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run that was found whole. Opening its log to write needs `own`."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def log_path(self) -> Path:
+        return self.path / "log.sqlite"
+
+    @property
+    def truth_path(self) -> Path:
+        return self.path / "truth"
+
+    @property
+    def artifacts(self) -> Artifacts:
+        return Artifacts(self.path / "artifacts")
+
+    def read_log(self) -> SqliteLog:
+        """The log, for reading, also while another process owns the run."""
+        return SqliteLog.open_to_read(self.log_path, owned=owner_of(self.path) is not None)
+
+    def write_log(self) -> SqliteLog:
+        """The log, for writing. Only within `own`."""
+        return SqliteLog.open_to_write(self.log_path)
+
+
+def create_run(folder: Path, manifest: Manifest) -> RunFolder:
+    """Make a new run, whole or not at all. The folder must not exist, or be empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RunExists(f"{folder} is not empty: choose another folder, or resume the run that is there")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        building.chmod(0o755)
+        (building / "artifacts").mkdir()
+        (building / "truth").mkdir()
+        (building / _LOCK).touch()
+        SqliteLog.create(building / "log.sqlite").close()
+        _write_durably(building / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+        building.rename(folder)
+        _sync(folder)
+        _sync(folder.parent)
+    except OSError as problem:
+        raise StoreFailed(f"cannot create a run at {folder}: {problem}") from problem
+    finally:
+        shutil.rmtree(building, ignore_errors=True)  # gone already when all went well
+    return RunFolder(folder, manifest)
+
+
+def open_run_folder(folder: Path) -> RunFolder:
+    """Find a run and check, from its bytes alone, that this version can read it."""
+    try:
+        content = (folder / _MANIFEST).read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as problem:
+        raise RunNotFound(f"there is no run at {folder}: it has no {_MANIFEST}") from problem
+    run = RunFolder(folder, _decode_manifest(folder / _MANIFEST, content))
+    check_log_file(run.log_path, owned=owner_of(folder) is not None)
+    return run
+
+
+class _Version(msgspec.Struct):
+    format: int
+    version: str = "an unknown version"
+
+
+def _decode_manifest(path: Path, content: bytes) -> Manifest:
+    try:
+        written = msgspec.json.decode(content, type=_Version)
+        check_version(written.format, str(path), f"screensearch {written.version}")
+        return msgspec.json.decode(content, type=Manifest)
+    except msgspec.DecodeError as problem:
+        raise FormatError(f"{path} is malformed: {problem}; restore it from a copy") from problem
+
+
+@contextmanager
+def own(folder: Path) -> Iterator[RunFolder]:
+    """Be the one process that writes to a run. The kernel frees it when the process ends, in any way."""
+    run = open_run_folder(folder)
+    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        if not _lock(handle):
+            raise RunBusy(
+                f"the run at {folder} is owned by process {_read_owner(handle)}: "
+                "wait for it, stop it, or explore into another folder"
+            )
+        _held.add(handle)
+        check_log_file(run.log_path)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        try:
+            yield run
+        finally:
+            os.ftruncate(handle, 0)
+    finally:
+        _held.discard(handle)
+        os.close(handle)
+
+
+def owner_of(folder: Path) -> str | None:
+    """The process id of a run's owner, if it has one now. Changes nothing."""
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        return _read_owner(handle) if _is_locked(handle) else None
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Take the lock of the open file; False when another holds it."""
+    try:
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _EXCLUSIVE)
+    except OSError as problem:
+        if problem.errno in (errno.EAGAIN, errno.EACCES):
+            return False
+        raise
+    return True
+
+
+def _is_locked(handle: int) -> bool:
+    """Whether another holds the lock. Asking does not take it, so that it disturbs no one who wants it."""
+    answer = fcntl.fcntl(handle, fcntl.F_OFD_GETLK, _EXCLUSIVE)
+    kind, *_ = struct.unpack(_FLOCK, answer)
+    return bool(kind != fcntl.F_UNLCK)
+
+
+def _read_owner(handle: int) -> str:
+    return os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+
+
+def _close_locks_of_parent() -> None:
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_close_locks_of_parent)
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,410 @@
+"""The log in one SQLite file: the default on one machine.
+
+While it is owned the file runs in WAL mode with full synchronisation; when its owner closes it, it goes
+back to a single plain file, which readers open without leaving anything beside it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from screensearch.domain.screen import Metadata, Screen, StateId
+from screensearch.domain.transition import Entry, EpisodeId
+from screensearch.errors import FormatError, StoreFailed
+from screensearch.record.columns import digest_of
+from screensearch.record.format import (
+    FORMAT_VERSION,
+    StoredEntry,
+    check_text,
+    decode_entry,
+    decode_screen,
+    encode_entry,
+    encode_screen,
+)
+from screensearch.record.log import Checkpoint, DecidedScreen, DuplicateEntry, Row, row_of
+from screensearch.record.sqlite_file import APPLICATION_ID, check_log_file
+from screensearch.record.sqlite_schema import SCHEMA
+
+_BUSY_SECONDS = 10.0
+_PAGE_ROWS = 10_000  # rows fetched at a time: no statement stays open between them
+_CACHED_SIGNATURES = 50_000
+_WAL_PAGES = 4_000  # 16 MB between checkpoints of the write-ahead log
+_KEPT_GRAPHS = 2
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours. Damage is a matter of format, anything else of storage."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise FormatError(f"the log {path} is damaged: {problem}; restore it from a copy") from problem
+        raise StoreFailed(f"the log {path} failed: {problem}; check free space and permissions") from problem
+
+
+class _Signatures(dict[int | None, str | None]):
+    """Texts by id, fetched when first asked for."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__({None: None})
+        self._connection = connection
+
+    def __missing__(self, number: int | None) -> str | None:
+        found = self._connection.execute("SELECT text FROM signatures WHERE id = ?", (number,)).fetchone()
+        if found is None:
+            raise FormatError(f"the log names signature {number}, which it does not hold: it is damaged")
+        self[number] = text = found[0]
+        return text  # type: ignore[no-any-return]
+
+
+class SqliteLog:
+    """A `Log` in a SQLite file. Not for use by two threads at once; they may take turns."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, *, writable: bool) -> None:
+        self.path = path
+        self._connection = connection
+        self._writable = writable
+        self._closed = False
+        self._signature_ids: dict[str, int] = {}
+        self._metadata_ids: dict[Metadata, int] = {}
+        self._reset()
+
+    @classmethod
+    def create(cls, path: Path) -> SqliteLog:
+        """A new, empty log at a path where there is no file, opened for writing."""
+        if path.exists():
+            raise StoreFailed(f"{path} exists already: a log is never overwritten")
+        with _translated(path):
+            connection = sqlite3.connect(path, isolation_level=None)
+            connection.executescript(
+                f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION};"
+                f"BEGIN; {SCHEMA} COMMIT;"
+            )
+            connection.close()
+        return cls.open_to_write(path)
+
+    @classmethod
+    def open_to_write(cls, path: Path) -> SqliteLog:
+        """Open as the owner. The caller sees to it that there is only one (``run.own``)."""
+        check_log_file(path)
+        with _translated(path):
+            connection = _connect(path, "rw")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA recursive_triggers = ON")  # or a REPLACE would delete silently
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+            return cls(path, connection, writable=True)
+
+    @classmethod
+    def open_to_read(cls, path: Path, *, owned: bool = False) -> SqliteLog:
+        """Open for reading, also while another process writes (`owned`). Never changes the file."""
+        check_log_file(path, owned=owned)
+        with _translated(path):
+            return cls(path, _connect(path, "ro"), writable=False)
+
+    def _reset(self) -> None:
+        """Take the counters from what is committed."""
+        self._in_batch = False
+        self._signature_ids.clear()
+        self._metadata_ids.clear()
+        with _translated(self.path):
+            self._next_entry: int = self._one("SELECT coalesce(max(seq), 0) + 1 FROM entries")
+            self._next_screen: int = self._one("SELECT coalesce(max(id), 0) + 1 FROM screens")
+
+    def _one(self, statement: str, *values: object) -> Any:
+        found = self._connection.execute(statement, values).fetchone()
+        return None if found is None else found[0]
+
+    def _insert(self, statement: str, *values: object) -> int:
+        """Insert one row; returns the number SQLite gave it."""
+        return self._connection.execute(statement, values).lastrowid or 0
+
+    @property
+    def last_sequence(self) -> int:
+        if self._writable:
+            return self._next_entry - 1
+        with _translated(self.path):
+            return int(self._one("SELECT coalesce(max(seq), 0) FROM entries"))
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """Write into the open batch, beginning one if needed; a failure of storage drops the batch."""
+        if not self._writable:
+            raise StoreFailed(f"the log {self.path} is open for reading only")
+        try:
+            with _translated(self.path):
+                if not self._in_batch:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    self._in_batch = True
+                yield
+        except (StoreFailed, FormatError):
+            self.rollback()
+            raise
+
+    def append(self, entry: Entry) -> int:
+        sequence = self._next_entry
+        row_of(sequence, entry)  # refuses what the fold could not use
+        stored = encode_entry(entry)
+        with self._batch():
+            signature = None if stored.signature is None else self._signature_id(stored.signature)
+            try:
+                self._connection.execute(
+                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (sequence, *stored[:5], signature, *stored[6:]),
+                )
+            except sqlite3.IntegrityError:
+                if self.find(entry.episode, entry.step) is None:
+                    raise
+                raise DuplicateEntry(
+                    f"step {entry.step} of {entry.episode} is in the log {self.path} already; find() gives it"
+                ) from None
+        self._next_entry = sequence + 1
+        return sequence
+
+    def _signature_id(self, text: str) -> int:
+        known = self._signature_ids.get(text)
+        if known is not None:
+            return known
+        number = int(
+            self._one("SELECT id FROM signatures WHERE text = ?", text)
+            or self._insert("INSERT INTO signatures (text) VALUES (?)", text)
+        )
+        if len(self._signature_ids) >= _CACHED_SIGNATURES:
+            self._signature_ids.clear()
+        self._signature_ids[text] = number
+        return number
+
+    def find(self, episode: EpisodeId, step: int) -> tuple[int, Entry] | None:
+        with _translated(self.path):
+            found = self._connection.execute(
+                "SELECT * FROM whole_entries WHERE worker = ? AND episode = ? AND step = ?",
+                (episode.worker, episode.number, step),
+            ).fetchone()
+        return None if found is None else (found[0], decode_entry(StoredEntry(*found[1:])))
+
+    def add_screen(self, screen: Screen, elements: bytes) -> int:
+        known = self.screen_id(screen)
+        if known is not None:
+            return known
+        atoms = encode_screen(screen)
+        row = self._next_screen
+        with self._batch():
+            metadata = self._metadata_id(screen.metadata)
+            if metadata is None:
+                metadata = self._insert(
+                    "INSERT INTO metadata (application, display_mode, text_size, window) VALUES (?, ?, ?, ?)",
+                    *_fields(screen.metadata),
+                )
+            self._insert(
+                "INSERT INTO screens VALUES (?, ?, ?, ?, ?)", row, screen.key, metadata, atoms, elements
+            )
+        self._next_screen = row + 1
+        return row
+
+    def screen_id(self, screen: Screen) -> int | None:
+        check_text(screen.key)
+        with _translated(self.path):
+            metadata = self._metadata_id(screen.metadata)
+            if metadata is None:
+                return None
+            row: int | None = self._one(
+                "SELECT id FROM screens WHERE key = ? AND metadata = ?", screen.key, metadata
+            )
+            return row
+
+    def has_screen(self, row: int) -> bool:
+        if self._writable:
+            return 0 < row < self._next_screen
+        with _translated(self.path):
+            return self._one("SELECT 1 FROM screens WHERE id = ?", row) is not None
+
+    def _metadata_id(self, metadata: Metadata) -> int | None:
+        known = self._metadata_ids.get(metadata)
+        if known is not None:
+            return known
+        fields = _fields(metadata)
+        check_text(*fields)
+        number: int | None = self._one(
+            "SELECT id FROM metadata "
+            "WHERE application = ? AND display_mode = ? AND text_size = ? AND window = ?",
+            *fields,
+        )
+        if number is not None:
+            self._metadata_ids[metadata] = number
+        return number
+
+    def commit(self) -> None:
+        if self._in_batch:
+            with self._batch():
+                self._connection.execute("COMMIT")
+                self._in_batch = False
+
+    def rollback(self) -> None:
+        if self._in_batch:
+            with _translated(self.path):
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            self._reset()
+
+    def _pages(self, statement: str, after: int) -> Iterator[list[tuple[Any, ...]]]:
+        """Run ``… > ? ORDER BY … LIMIT ?`` again and again; the first column says where to go on."""
+        while True:
+            with _translated(self.path):
+                page = self._connection.execute(statement, (after, _PAGE_ROWS)).fetchall()
+            if not page:
+                return
+            yield page
+            after = page[-1][0]
+
+    def read(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
+        statement = "SELECT * FROM whole_entries WHERE seq > ? ORDER BY seq LIMIT ?"
+        for page in self._pages(statement, after):
+            for sequence, *columns in page:
+                yield sequence, decode_entry(StoredEntry(*columns))
+
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        statement = (
+            "SELECT seq, outcome, source, signature, target, reward FROM entries "
+            "WHERE seq > ? ORDER BY seq LIMIT ?"
+        )
+        texts = _Signatures(self._connection)
+        for page in self._pages(statement, after):
+            for sequence, outcome, source, signature, target, reward in page:
+                yield Row(sequence, outcome, source, texts[signature], target, reward)
+
+    def last_episode(self, worker: int) -> int:
+        with _translated(self.path):
+            return int(self._one("SELECT coalesce(max(episode), -1) FROM entries WHERE worker = ?", worker))
+
+    def screens(self) -> Iterator[tuple[int, Screen]]:
+        for page in self._pages("SELECT * FROM whole_screens WHERE id > ? ORDER BY id LIMIT ?", 0):
+            for row, key, *metadata, atoms in page:
+                yield row, decode_screen(key, Metadata(*metadata), atoms)
+
+    def screen(self, row: int) -> Screen:
+        with _translated(self.path):
+            found = self._connection.execute("SELECT * FROM whole_screens WHERE id = ?", (row,)).fetchone()
+        if found is None:
+            raise FormatError(f"the log {self.path} has no screen {row}")
+        _, key, *metadata, atoms = found
+        return decode_screen(key, Metadata(*metadata), atoms)
+
+    def elements(self, row: int) -> bytes:
+        with _translated(self.path):
+            found: bytes | None = self._one("SELECT elements FROM screens WHERE id = ?", row)
+        if found is None:
+            raise FormatError(f"the log {self.path} has no screen {row}")
+        return found
+
+    def founders(self) -> Iterator[tuple[StateId, int]]:
+        statement = (
+            "SELECT target, screen FROM entries WHERE founded = 1 AND target > ? ORDER BY target LIMIT ?"
+        )
+        for page in self._pages(statement, -1):
+            yield from page
+
+    def founder(self, state: StateId) -> int | None:
+        with _translated(self.path):
+            row: int | None = self._one("SELECT screen FROM entries WHERE founded = 1 AND target = ?", state)
+            return row
+
+    def decided_screens(self) -> Iterator[DecidedScreen]:
+        # min() also picks the row that the other columns come from: SQLite documents that.
+        statement = (
+            "SELECT min(seq) AS first, screen, target, founded FROM entries "
+            "WHERE target IS NOT NULL AND screen IS NOT NULL GROUP BY screen ORDER BY first"
+        )
+        with _translated(self.path):
+            decided = self._connection.execute(statement).fetchall()
+        for _, screen, state, founded in decided:
+            yield DecidedScreen(screen, state, bool(founded))
+
+    def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
+        if not 0 <= sequence <= self.last_sequence:
+            raise StoreFailed(f"a checkpoint at {sequence} is beyond the last entry, {self.last_sequence}")
+        with _translated(self.path):
+            noted = self._one("SELECT digest FROM checkpoints WHERE seq = ?", sequence)
+        if noted is not None and noted != digest:
+            raise FormatError(
+                f"the graph at entry {sequence} had digest {noted} and now has {digest}: "
+                "one of the two folds is wrong; run `screensearch verify`"
+            )
+        with self._batch():
+            if noted is None:
+                self._connection.execute("INSERT INTO checkpoints VALUES (?, ?)", (sequence, digest))
+            self._connection.execute(
+                "INSERT OR REPLACE INTO graphs VALUES (?, ?)", (sequence, zlib.compress(graph, 1))
+            )
+            self._connection.execute(
+                "DELETE FROM graphs WHERE seq NOT IN (SELECT seq FROM graphs ORDER BY seq DESC LIMIT ?)",
+                (_KEPT_GRAPHS,),
+            )
+
+    def latest_checkpoint(self) -> Checkpoint | None:
+        with _translated(self.path):
+            found = self._connection.execute(
+                "SELECT seq, digest, graph FROM graphs JOIN checkpoints USING (seq) ORDER BY seq DESC LIMIT 1"
+            ).fetchone()
+        if found is None:
+            return None
+        sequence, digest, packed = found
+        try:
+            graph = zlib.decompress(packed)
+        except zlib.error as problem:
+            raise FormatError(f"the checkpoint at entry {sequence} of {self.path} is damaged") from problem
+        if digest_of([graph]) != digest:
+            raise FormatError(f"the checkpoint at entry {sequence} of {self.path} does not match its digest")
+        return Checkpoint(sequence, digest, graph)
+
+    def checkpoints(self) -> Iterator[tuple[int, str]]:
+        with _translated(self.path):
+            yield from self._connection.execute("SELECT seq, digest FROM checkpoints ORDER BY seq").fetchall()
+
+    def integrity_check(self) -> None:
+        with _translated(self.path):
+            problems = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
+            strays = self._connection.execute("PRAGMA foreign_key_check").fetchall()
+            entries = self._one("SELECT count(*) FROM entries")
+        if problems != ["ok"]:
+            raise FormatError(
+                f"the log {self.path} is damaged: {'; '.join(problems)}; restore it from a copy"
+            )
+        if strays:
+            raise FormatError(f"the log {self.path} is damaged: {len(strays)} rows name what is not there")
+        if entries != self.last_sequence:
+            raise FormatError(f"the log {self.path} has {entries} entries but counts {self.last_sequence}")
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self.rollback()
+        self._closed = True
+        with _translated(self.path):
+            if self._writable:
+                # A reader that is still there keeps the file in WAL mode; the next owner tries again.
+                with suppress(sqlite3.OperationalError):
+                    self._connection.execute("PRAGMA busy_timeout = 0")
+                    self._connection.execute("PRAGMA journal_mode = DELETE")
+            self._connection.close()
+
+
+def _fields(metadata: Metadata) -> tuple[str, str, str, str]:
+    return metadata.application, metadata.display_mode, metadata.text_size, metadata.window
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        timeout=_BUSY_SECONDS,
+        check_same_thread=False,
+    )

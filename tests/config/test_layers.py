@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from screensearch.config import Settings, load_preset, presets, resolve
+from screensearch.errors import SettingsError
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_later_layers_win(tmp_path: Path) -> None:
+    path = written(tmp_path, "[select]\nc_puct = 2.0\nvalue_weight = 3.0\n")
+    settings = resolve("default", [path], ["select.c_puct=4"])
+    assert (settings.select.c_puct, settings.select.value_weight) == (4.0, 3.0)
+    assert settings.select.selector == "puct"
+
+
+def test_what_a_file_does_not_name_stays_as_the_preset_says(tmp_path: Path) -> None:
+    path = written(tmp_path, "ambiguity.kappa = 5\n")
+    paper, changed = resolve("paper"), resolve("paper", [path])
+    assert changed.ambiguity.kappa == 5.0
+    assert changed.identify == paper.identify
+
+
+def test_a_preset_can_be_a_file(tmp_path: Path) -> None:
+    path = written(tmp_path, '[reward]\nobjective = "novelty"\n')
+    assert load_preset(path).reward.objective == "novelty"
+    assert load_preset(str(path)) == load_preset(path)
+
+
+def test_an_override_is_read_as_toml_or_else_as_text() -> None:
+    settings = resolve(
+        overrides=[
+            "reward.objective=novelty",
+            'select.instruction="find the printer"',
+            "select.count_in_flight=true",
+            'candidates.texts=["a", "b"]',
+            "ambiguity.kappa=7",
+        ]
+    )
+    assert settings.reward.objective == "novelty"
+    assert settings.select.instruction == "find the printer"
+    assert settings.select.count_in_flight is True
+    assert settings.candidates.texts == ("a", "b")
+    assert settings.ambiguity.kappa == 7.0
+
+
+def test_an_override_may_hold_an_equals_sign() -> None:
+    assert resolve(overrides=["select.instruction=a=b"]).select.instruction == "a=b"
+
+
+def test_an_optional_setting_is_cleared_with_none() -> None:
+    assert resolve(overrides=["embed.dimensions=64"]).embed.dimensions == 64
+    assert resolve(overrides=["embed.dimensions=64", "embed.dimensions=none"]).embed.dimensions is None
+
+
+def test_none_is_a_text_where_a_value_must_be() -> None:
+    assert resolve(overrides=["select.instruction=none"]).select.instruction == "none"
+
+
+def test_settings_that_only_fit_together_may_come_one_by_one() -> None:
+    settings = resolve(overrides=["identify.merge.role_weight=0.25", "identify.merge.text_weight=0.75"])
+    assert settings.identify.merge.role_weight == 0.25
+
+
+def test_resolving_changes_no_preset() -> None:
+    before = resolve()
+    resolve(overrides=['candidates.texts=["changed"]'])
+    assert resolve() == before
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["select.c_puckt=2"], r"--set 'select.c_puckt=2': no setting named .*did you mean 'select.c_puct'"),
+        (["kappa=2"], r"no setting named 'kappa'; did you mean 'ambiguity.kappa'"),
+        (["selekt.zzzzzz=2"], r"no setting named 'selekt.zzzzzz' \(known: encode, embed, .*explore\)"),
+        (["reward.zzzzzz=2"], r"no setting named .*\(known: reward.objective, reward.state"),
+        (["select=2"], r"select is a table, not a setting; it holds .*select.c_puct"),
+        (["select.c_puct"], r"--set 'select.c_puct' is not of the form table.key=value"),
+        (["=2"], r"not of the form"),
+        (["select.c_puct=high"], r"--set 'select.c_puct=high': select.c_puct is 'high': expected `float`"),
+        (["select.count_in_flight=1"], r"select.count_in_flight is 1: expected `bool`"),
+        (["candidates.limit=1.5"], r"candidates.limit is 1.5: expected `int`"),
+        (["select.instruction=2024"], r"select.instruction is 2024: expected `str`"),
+        (["candidates.texts=[1]"], r"candidates.texts is \[1\]: expected `str`"),
+        (["ambiguity.kappa=-1"], r"^--set 'ambiguity.kappa=-1': ambiguity.kappa is -1.0"),
+        (["identify.merge.threshold=1.5", "select.c_puct=2"], r"^--set 'identify.merge.threshold=1.5': "),
+        (["reward.objective=curiosity"], r"^--set 'reward.objective=curiosity': .*one of full, novelty"),
+        (["explore.screenshots=some"], r"explore.screenshots is 'some', but must be 'all' or 'none'"),
+        (["embed.dimensions=big"], r"embed.dimensions is 'big': expected `int \| none`, got `str`"),
+        (["guard.rules=[3]"], r"guard.rules is \[3\]: expected `table`, got `int`"),
+        (["explore.episode_steps=0"], r"explore.episode_steps is 0, but must be >= 1"),
+        (["explore.checkpoint_every=0"], r"explore.checkpoint_every is 0, but must be >= 1"),
+        (["encode.masks.regions=[{lefft=0.1}]"], r"no 'lefft'; did you mean 'left'\?"),
+    ],
+)
+def test_a_bad_override_is_named_with_what_to_do(overrides: list[str], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        resolve(overrides=overrides)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[select]\n\n# how bold\nc_pukt = 2.0\n", r"mine.toml', line 4: no setting .*'select.c_puct'"),
+        ("[select]\nc_puct = 'bold'\n", r"mine.toml', line 2: select.c_puct is 'bold': expected `float`"),
+        ("[select]\nselector = 'puct'\nc_puct = -2\n", r"mine.toml', line 3: select.c_puct is -2.0, but"),
+        ("identify.merge.threshold = 0.0\n", r"mine.toml', line 1: "),
+        ("[select\n", r"mine.toml' is not TOML: .*line 1"),
+        (
+            "[selekt]\nc_puct = 1.0\n",
+            r"line 2: no setting named 'selekt.c_puct'; did you mean 'select.c_puct'",
+        ),
+    ],
+)
+def test_a_bad_file_is_named_with_the_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        resolve(files=[written(tmp_path, text)])
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"missing.toml' cannot be read: .*No such file"):
+        resolve(files=[tmp_path / "missing.toml"])
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsError, match=r"binary.toml' cannot be read"):
+        resolve(files=[binary])
+
+
+def test_an_unknown_preset_gets_help() -> None:
+    with pytest.raises(
+        SettingsError, match=r"no preset named 'papre'; did you mean 'paper'\?.*default, paper"
+    ):
+        load_preset("papre")
+
+
+def test_an_error_of_a_bad_type_that_a_later_layer_repairs_is_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "[select]\nc_puct = 'bold'\n")
+    assert resolve(files=[path], overrides=["select.c_puct=2"]).select.c_puct == 2.0
+    with pytest.raises(SettingsError, match=r"^--set 'ambiguity.kappa=-1'"):
+        resolve(files=[path], overrides=["select.c_puct=2", "ambiguity.kappa=-1"])
+
+
+def test_every_shipped_preset_loads() -> None:
+    assert presets() == ["default", "paper"]
+    for name in presets():
+        assert isinstance(load_preset(name), Settings)

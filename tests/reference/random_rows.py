@@ -1,0 +1,33 @@
+"""Small random logs, as rows: few states and signatures, so that everything repeats."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from screensearch.record.log import Row
+
+SIGNATURES = ("click::a", "click::b", "type::é\u2028::x")
+FAILURES = ("capture", "crash", "hang", "missed", "lost")
+
+_rewards = st.floats(min_value=0.0, max_value=3.0, allow_nan=False)
+
+
+@st.composite
+def row_lists(draw: st.DrawFn, max_size: int = 60) -> list[Row]:
+    """Rows that a log could hold: numbered from 1, dense states, sources that were reached before."""
+    rows: list[Row] = []
+    states = 0
+    for sequence in range(1, draw(st.integers(0, max_size)) + 1):
+        kind = draw(st.sampled_from(("start", "ok", "ok", "ok", "ok", *FAILURES))) if states else "start"
+        target: int | None = draw(st.integers(0, min(states, 6)))
+        source = draw(st.integers(0, states - 1)) if states else 0
+        signature = draw(st.sampled_from(SIGNATURES))
+        if kind == "start":
+            rows.append(Row(sequence, kind, None, None, target, None))
+        elif kind == "ok":
+            rows.append(Row(sequence, kind, source, signature, target, draw(_rewards)))
+        else:
+            target = target if kind == "missed" else None
+            rows.append(Row(sequence, kind, source, None if kind == "lost" else signature, target, None))
+        states = states + 1 if target == states else states
+    return rows

@@ -1,0 +1,218 @@
+"""The compiled core and its twin answer as brute force does, whatever the sets, weights and threshold."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pytest
+from brute_force import BruteForce, Compared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from screensearch.identify import exact_python
+from screensearch.identify.exact import CompiledIndex, Index
+from screensearch.identify.exact_python import Answer, Overlaps
+
+Screen = tuple[list[int], list[int]]
+Rule = tuple[int, int, int]
+
+CORES = [
+    pytest.param(exact_python.ExactIndex, id="python"),
+    pytest.param(
+        CompiledIndex,
+        id="compiled",
+        marks=pytest.mark.skipif(CompiledIndex is None, reason="the compiled core is not built"),
+    ),
+]
+
+RULES = [
+    (50, 50, 93),
+    (50, 50, 50),
+    (50, 50, 51),
+    (50, 50, 75),
+    (50, 50, 86),
+    (50, 50, 100),
+    (100, 0, 93),
+    (0, 100, 93),
+    (0, 100, 50),
+    (80, 20, 80),
+    (80, 20, 90),
+    (20, 80, 60),
+    (1, 0, 1),
+    (3, 1, 1),
+    (333_333, 666_667, 950_000),
+]
+
+rules = st.one_of(
+    st.sampled_from(RULES),
+    st.tuples(st.integers(0, 100), st.integers(1, 100)).map(lambda each: (each[0], 100 - each[0], each[1])),
+)
+small_sets = st.lists(st.integers(0, 14), max_size=12)
+screens = st.tuples(small_sets, small_sets)
+
+
+def atoms(numbers: list[int]) -> array[int]:
+    return array("I", numbers)
+
+
+def counted(index: Index, rule: Rule, found: Overlaps) -> Compared:
+    role_weight, text_weight, _ = rule
+    state, shared_roles, union_roles, shared_texts, union_texts = found
+    score = role_weight * Fraction(shared_roles, union_roles) + text_weight * Fraction(
+        shared_texts, union_texts
+    )
+    return Compared(state, score / (role_weight + text_weight))
+
+
+def read(index: Index, rule: Rule, answer: Answer) -> tuple[str, Compared, Compared | None]:
+    state, how, *counts, second = answer
+    best = counted(index, rule, (state, counts[0], counts[1], counts[2], counts[3]))
+    return how, best, None if second is None else counted(index, rule, second)
+
+
+def check_find(index: Index, truth: BruteForce, rule: Rule, screen: Screen) -> None:
+    answer = index.find(atoms(screen[0]), atoms(screen[1]))
+    expected = truth.over(*screen)
+    if not expected:
+        assert answer is None
+        return
+    assert answer is not None
+    how, best, second = read(index, rule, answer)
+    assert (how, best) == ("match", expected[0])
+    assert second == (expected[1] if len(expected) > 1 else None)
+
+
+def check_all(core: type[Index], rule: Rule, founders: list[Screen], queries: list[Screen]) -> None:
+    index, truth = core(*rule), BruteForce(*rule)
+    for number, founder in enumerate(founders):
+        assert index.add(atoms(founder[0]), atoms(founder[1])) == truth.add(*founder) == number
+    for query in [*queries, *founders]:
+        check_find(index, truth, rule, query)
+
+
+@pytest.mark.parametrize("core", CORES)
+@settings(max_examples=400, deadline=None)
+@given(rules, st.lists(screens, max_size=25), st.lists(screens, min_size=1, max_size=8))
+def test_every_state_over_the_threshold_is_found(
+    core: type[Index], rule: Rule, founders: list[Screen], queries: list[Screen]
+) -> None:
+    check_all(core, rule, founders, queries)
+
+
+@pytest.mark.parametrize("core", CORES)
+@settings(max_examples=300, deadline=None)
+@given(rules, st.lists(screens, min_size=1, max_size=40))
+def test_a_history_of_decisions_is_the_one_of_brute_force(
+    core: type[Index], rule: Rule, history: list[Screen]
+) -> None:
+    index, truth = core(*rule), BruteForce(*rule)
+    for roles, texts in [*history, *history]:
+        assert read(index, rule, index.resolve(atoms(roles), atoms(texts))) == truth.resolve(roles, texts)
+
+
+def families(seed: int, *, count: int, size: int) -> Iterator[Screen]:
+    """Screens in families: shared chrome, a content of their own, and relatives that differ by a little."""
+    random_ = random.Random(seed)
+    chrome = list(range(size // 2))
+    fresh = 10_000
+    family: list[Screen] = []
+    for _ in range(count):
+        if not family or random_.random() < 0.2:
+            content = list(range(fresh, fresh + size // 2))
+            fresh += size // 2
+            screen = (chrome + content[::2], [*chrome[::2], *content])
+        else:
+            roles, texts = random_.choice(family)
+            screen = (roles[:], texts[:])
+            for part in screen:
+                for _ in range(random_.randrange(0, max(2, size // 8))):
+                    if part and random_.random() < 0.7:
+                        part.pop(random_.randrange(len(part)))
+                    if random_.random() < 0.7:
+                        new = random_.choice((fresh, random_.randrange(fresh)))
+                        if new not in part:
+                            part.append(new)
+                        fresh += 1
+        random_.shuffle(screen[0])
+        family.append(screen)
+        yield screen
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("size", [4, 30, 140])
+def test_families_of_near_duplicates(core: type[Index], rule: Rule, size: int) -> None:
+    index, truth = core(*rule), BruteForce(*rule)
+    for roles, texts in families(size, count=150, size=size):
+        check_find(index, truth, rule, (roles, texts))
+        assert read(index, rule, index.resolve(atoms(roles), atoms(texts))) == truth.resolve(roles, texts)
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("rule", RULES)
+def test_empty_sets_and_single_atoms(core: type[Index], rule: Rule) -> None:
+    tiny: list[Screen] = [
+        (roles, texts) for roles in ([], [0], [1], [0, 1]) for texts in ([], [0], [1], [0, 1])
+    ]
+    check_all(core, rule, tiny + tiny[::-1], [*tiny, ([7], []), ([], [7]), ([7], [7])])
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("rule", [(50, 50, 93), (50, 50, 60), (100, 0, 93)])
+def test_huge_screens(core: type[Index], rule: Rule) -> None:
+    many = list(range(20_000))
+    founders: list[Screen] = [
+        (many, many),
+        (many[:18_000], many),
+        (many[700:], many[700:]),
+        (many[:50], many),
+        (many[::2], many[1::2]),
+    ]
+    queries: list[Screen] = [(many[1_400:], many), (many[1_395:], many[5:]), (many, many[:17_200]), (many, [])]
+    check_all(core, rule, founders, queries)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_thousands_of_states_of_equal_size_over_the_same_atoms(core: type[Index]) -> None:
+    random_ = random.Random(5)
+    switches = 40
+    states: list[Screen] = [
+        (list(range(20)), [2 * switch + random_.randrange(2) for switch in range(switches)])
+        for _ in range(2_000)
+    ]
+    rule = (50, 50, 93)
+    index, truth = core(*rule), BruteForce(*rule)
+    for roles, texts in states:
+        index.add(atoms(roles), atoms(texts))
+        truth.add(roles, texts)
+    for roles, texts in states[:20]:
+        near = texts[:]
+        near[7] ^= 1
+        check_find(index, truth, rule, (roles, near))
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize(
+    ("lacking", "matches"), [(6, True), (7, True), (8, False)], ids=["over", "at the threshold", "below"]
+)
+def test_a_score_at_the_threshold_passes(core: type[Index], lacking: int, matches: bool) -> None:
+    """J(texts) = 43/50 gives 0.5 + 0.43, which floats would put below 0.93."""
+    index = core(50, 50, 93)
+    index.add(atoms([1, 2, 3]), atoms(list(range(50))))
+    answer = index.find(atoms([1, 2, 3]), atoms(list(range(lacking, 50))))
+    assert (answer is not None) is matches
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_equal_scores_go_to_the_oldest(core: type[Index]) -> None:
+    index = core(50, 50, 80)
+    for last in (30, 31, 32):
+        index.add(atoms([1]), atoms([*range(10), last]))
+    answer = index.find(atoms([1]), atoms([*range(10), 99]))
+    assert answer is not None
+    assert answer[0] == 0
+    assert answer[6] is not None
+    assert answer[6][0] == 1
