@@ -9,25 +9,22 @@ hybrid table, all on the same screens (`identity_corpus.py`). Times are per quer
 from __future__ import annotations
 
 import argparse
-import ctypes
-import datetime
-import gc
 import json
-import os
-import platform
 import sys
 import tempfile
 import time
 from array import array
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from identity_corpus import Corpus, Pair, draw_corpus, near_duplicates, switchboard
-from identity_rivals import METADATA, Find, build_hybrid, build_lancedb
 
+from identity_corpus import Corpus, Pair, draw_corpus, near_duplicates, switchboard
+from identity_report import machine, ratios, readable, resident_bytes, targets, timed
+from identity_rivals import METADATA, Find, build_hybrid, build_lancedb
 from screensearch.domain.screen import Screen
 from screensearch.identify import exact_python
 from screensearch.identify.exact import CompiledIndex, Index
@@ -37,33 +34,32 @@ from screensearch.identify.verify import MergeSettings, merge_rule
 RULE = merge_rule(MergeSettings())
 QUERIES = 2_000
 DECISIONS = 200_000
-MIX = (("identical", 0.85), ("near", 0.12), ("new", 0.03))
+MIX = {"identical": 0.85, "near": 0.12, "new": 0.03}
 
 
 def main() -> None:
     options = _options()
     if CompiledIndex is None:
         sys.exit("the compiled core is not built: install a C compiler and reinstall")
-    largest = max(options.sizes)
-    print(f"drawing {largest:,} states ...", file=sys.stderr)
-    corpus = draw_corpus(largest + DECISIONS // 10, options.seed)
-    result: dict[str, Any] = {"machine": machine(), "seed": options.seed, "exact": {}}
-    for size in options.sizes:
-        print(f"exact at {size:,} ...", file=sys.stderr)
-        result["exact"][size] = measure_exact(corpus, size, options.seed)
-    result["python"] = {
-        size: measure_twin(corpus.first(size), options.seed) for size in _said("twin", options.python_sizes)
-    }
+    say(f"drawing {max(options.sizes):,} states")
+    spare = DECISIONS // 10  # states that no index knows yet
+    corpus = distinct(draw_corpus(int(1.03 * max(options.sizes)) + 2 * spare, options.seed))
+    result: dict[str, Any] = {"machine": machine(), "seed": options.seed, "mix": MIX}
+    result["exact"] = {str(size): measure_exact(corpus, size, options.seed) for size in options.sizes}
+    result["python"] = {str(size): measure_twin(corpus, size, options.seed) for size in options.python_sizes}
     result["hybrid"] = {
-        size: measure_rival(corpus.first(size), options.seed, build_hybrid, 300)
-        for size in _said("hybrid", options.hybrid_sizes)
+        str(size): measure_rival("hybrid", corpus.first(size), options.seed, build_hybrid)
+        for size in options.hybrid_sizes
     }
     with tempfile.TemporaryDirectory() as folder:
         result["lancedb"] = {
-            size: measure_rival(corpus.first(size), options.seed, lambda *given: build_lancedb(*given, folder), 100)
-            for size in _said("LanceDB", options.lancedb_sizes)
+            str(size): measure_rival(
+                "LanceDB", corpus.first(size), options.seed, partial(build_lancedb, folder=folder)
+            )
+            for size in options.lancedb_sizes
         }
-    result["adversary"] = measure_adversary(min(largest, 100_000), options.seed)
+    result["resolver"] = measure_resolver(corpus, min(options.sizes), options.seed)
+    result["switchboard"] = measure_switchboard(min(options.sizes), options.seed)
     result["ratios"] = ratios(result)
     result["targets"] = targets(result)
     text = json.dumps(result, indent=1)
@@ -73,37 +69,185 @@ def main() -> None:
     print(text if options.json else readable(result))
 
 
+def new_index(core: type[Index] | None = None) -> Index:
+    make = core or CompiledIndex
+    assert make is not None
+    return make(RULE.role_weight, RULE.text_weight, RULE.threshold)
+
+
+def distinct(corpus: Corpus) -> Corpus:
+    """The screens that found a state of their own."""
+    index = new_index()
+    founders = [index.resolve(*corpus.pair(n))[1] == "new" for n in range(len(corpus))]
+    return corpus.where(np.array(founders))
+
+
 def measure_exact(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
-    """Build by deciding, query near duplicates and strangers, then decide the mix."""
+    """Build by deciding; query near duplicates, strangers and repeats; then decide the mix."""
+    say(f"exact at {size:,} states")
     known = corpus.first(size)
-    assert CompiledIndex is not None
     before = resident_bytes()
-    index: Index = CompiledIndex(RULE.role_weight, RULE.text_weight, RULE.threshold)
+    index = new_index()
     started = time.perf_counter()
     for state in range(size):
-        index.resolve(known.roles[state], known.texts[state])
-    build_seconds = time.perf_counter() - started
-    resident, allocated, states = resident_bytes() - before, index.nbytes, len(index)
-
+        index.resolve(*known.pair(state))
+    seconds = time.perf_counter() - started
+    resident = resident_bytes() - before
     near = near_duplicates(known, QUERIES, seed)
     strangers = [corpus.pair(len(corpus) - 1 - number) for number in range(QUERIES)]
-    samples = 200 if size <= 20_000 else 100 if size <= 200_000 else 30
-    checked = [*near[: samples // 2], *strangers[: samples // 4], *(known.pair(n) for n in range(samples // 4))]
-    founders = [number for number in range(size) if index.resolve(*known.pair(number))[2:4] is not None]
-    del founders
+    repeats = [known.pair(number * (size // QUERIES)) for number in range(QUERIES)]
+    sample = 200 if size <= 20_000 else 100 if size <= 200_000 else 40
+    checked = [*near[: sample // 2], *strangers[: sample // 4], *repeats[: sample // 4]]
     return {
-        "states": states,
+        "states": len(index),
         "atoms_per_state": round(known.atoms_per_state, 1),
-        "brute_force": {"checked": len(checked), "differences": differences(index, known, checked)},
+        "brute_force": {
+            "checked": len(checked),
+            "differences": sum(index.find(*query) != by_brute_force(known, query) for query in checked),
+        },
         "near": timed(lambda number: index.find(*near[number]), QUERIES),
         "stranger": timed(lambda number: index.find(*strangers[number]), QUERIES),
-        "memo": timed(lambda number: index.resolve(*strangers_known[number]), QUERIES)
-        if (strangers_known := [known.pair(number * (size // QUERIES)) for number in range(QUERIES)])
-        else {},
-        "build_states_per_second": round(states / build_seconds),
-        "bytes_per_state": {"allocated": round(allocated / states), "resident": round(resident / states)},
+        "memo": timed(lambda number: index.resolve(*repeats[number]), QUERIES),
+        "near_found": sum(index.find(*query) is not None for query in near),
+        "build_states_per_second": round(size / seconds),
+        "bytes_per_state": {"allocated": round(index.nbytes / size), "resident": round(resident / size)},
         "decisions_per_second": decide_mix(index, corpus, size, seed),
     }
+
+
+def by_brute_force(corpus: Corpus, query: Pair) -> tuple[object, ...] | None:
+    """The answer by comparing with every state, in exact arithmetic for all that come near."""
+    shared, unions = [], []
+    for sets, wanted in zip((corpus.roles, corpus.texts), query, strict=True):
+        has = np.zeros(max(int(sets.atoms.max()), *wanted) + 1, dtype=np.uint8)
+        has[list(wanted)] = 1
+        hits = np.concatenate(([0], np.cumsum(has[sets.atoms], dtype=np.int64)))
+        both = hits[sets.starts[1:]] - hits[sets.starts[:-1]]
+        shared.append(both)
+        unions.append(np.diff(sets.starts) + len(set(wanted)) - both)
+    left = RULE.role_weight * shared[0] * unions[1] + RULE.text_weight * shared[1] * unions[0]
+    passing = np.flatnonzero(left >= RULE.threshold * unions[0] * unions[1]).tolist()
+    passing.sort(
+        key=lambda state: (-Fraction(int(left[state]), int(unions[0][state] * unions[1][state])), state)
+    )
+    if not passing:
+        return None
+    found = [(s, *(int(part[s]) for part in (shared[0], unions[0], shared[1], unions[1]))) for s in passing]
+    best = found[0]
+    return best[0], "match", *best[1:], found[1] if len(found) > 1 else None
+
+
+def the_mix(corpus: Corpus, size: int, count: int, seed: int) -> list[Pair]:
+    """Screens to decide about: 85 % seen before, 12 % nearly, 3 % never."""
+    random = np.random.default_rng([seed, 4])
+    kinds = random.choice(3, count, p=list(MIX.values())).tolist()
+    near = iter(near_duplicates(corpus.first(size), kinds.count(1), seed + 1))
+    fresh = iter(range(size, len(corpus)))
+    seen = [corpus.pair(state) for state in random.integers(0, size, 5_000).tolist()]
+    stream = []
+    for kind, pick in zip(kinds, random.random(count).tolist(), strict=True):
+        if kind == 0:
+            stream.append(seen[int(pick * len(seen))])
+        else:
+            stream.append(next(near) if kind == 1 else corpus.pair(next(fresh)))
+            seen.append(stream[-1])
+    return stream
+
+
+def decide_mix(index: Index, corpus: Corpus, size: int, seed: int) -> int:
+    stream = the_mix(corpus, size, DECISIONS, seed)
+    # Repeats come as other objects than their originals, as they do from an encoder.
+    stream = [(array("I", roles), array("I", texts)) for roles, texts in stream]
+    started = time.perf_counter()
+    for roles, texts in stream:
+        index.resolve(roles, texts)
+    return round(len(stream) / (time.perf_counter() - started))
+
+
+def measure_twin(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
+    say(f"the pure-Python twin at {size:,} states")
+    known = corpus.first(size)
+    index, compiled = new_index(exact_python.ExactIndex), new_index()
+    for state in range(size):
+        index.add(*known.pair(state))
+        compiled.add(*known.pair(state))
+    near = near_duplicates(known, QUERIES, seed)
+    return {
+        "near": timed(lambda number: index.find(*near[number]), QUERIES),
+        "differences": sum(index.find(*query) != compiled.find(*query) for query in near),
+    }
+
+
+def measure_rival(
+    name: str, known: Corpus, seed: int, build: Callable[[Corpus, list[Pair]], tuple[Find, float]]
+) -> dict[str, Any]:
+    """The rival's time, and how often it misses what `exact` finds."""
+    say(f"{name} at {len(known):,} states")
+    near = near_duplicates(known, 300, seed)
+    find, seconds = build(known, near)
+    index = new_index()
+    for state in range(len(known)):
+        index.add(*known.pair(state))
+    pairs = [(index.find(*query), find(number)) for number, query in enumerate(near)]
+    true = [(answer[0], found) for answer, found in pairs if answer is not None]
+    return {
+        "near": timed(find, len(near)),
+        "build_states_per_second": round(len(known) / seconds),
+        "true_matches": len(true),
+        "missed": sum(found is None for _, found in true),
+        "other_state": sum(found is not None and found != best for best, found in true),
+    }
+
+
+def measure_resolver(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
+    """The whole resolver, fed with screens of text atoms instead of integers."""
+    say(f"the resolver at {size:,} states")
+    resolver = Resolver(IdentifySettings())
+
+    def screen(pair: Pair) -> Screen:
+        roles, texts = (tuple(sorted(map(str, part))) for part in pair)
+        return Screen(str(hash((roles, texts))), roles, texts, "", METADATA)
+
+    for state in range(size):
+        resolver.resolve(screen(corpus.pair(state)))
+    stream = [screen(pair) for pair in the_mix(corpus, size, DECISIONS // 10, seed)]
+    started = time.perf_counter()
+    for each in stream:
+        resolver.resolve(each)
+    return {"states": size, "decisions_per_second": round(len(stream) / (time.perf_counter() - started))}
+
+
+def measure_switchboard(size: int, seed: int) -> dict[str, Any]:
+    """The worst case for newest-first: every state is a combination of the same old atoms."""
+    say(f"the adversary at {size:,} states")
+    known = switchboard(size, seed)
+    index = new_index()
+    for state in range(size):
+        index.add(*known.pair(state))
+    queries = [known.pair(number) for number in range(0, size, size // 200)]
+    return {"states": size, "near": timed(lambda number: index.find(*queries[number]), len(queries))}
+
+
+def say(what: str) -> None:
+    print(f"{what} ...", file=sys.stderr, flush=True)
+
+
+def _options() -> argparse.Namespace:
+    def sizes(text: str) -> list[int]:
+        return [int(part) for part in text.split(",") if part]
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--sizes", type=sizes, default="10000,100000,1000000", help="states in the index")
+    parser.add_argument("--python-sizes", type=sizes, default="10000,100000", help="same, for the twin")
+    parser.add_argument("--hybrid-sizes", type=sizes, default="10000,100000", help="same, for hybrid")
+    parser.add_argument("--lancedb-sizes", type=sizes, default="10000,100000", help="same, for LanceDB")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--out", help="also write the JSON to this file")
+    options = parser.parse_args()
+    if min(options.sizes) < QUERIES:
+        parser.error(f"--sizes must be at least {QUERIES}")
+    return options
 
 
 if __name__ == "__main__":

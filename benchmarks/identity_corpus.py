@@ -2,7 +2,7 @@
 
 A state has some 137 atoms: window chrome that nearly all states share (title bar, menus, toolbar), the
 atoms of its view (shared by a family of states), words that recur here and there, and content of its
-own. Every third state is a close sibling of the one before it, just too different to be merged.
+own. Every third state is a close sibling of the one before it, mostly just too different to be merged.
 Atoms are numbered by first appearance, as the encoder does.
 """
 
@@ -45,6 +45,11 @@ class AtomSets:
     def first(self, states: int) -> AtomSets:
         return AtomSets(self.atoms[: self.starts[states]], self.starts[: states + 1])
 
+    def where(self, chosen: NDArray[np.bool_]) -> AtomSets:
+        sizes = np.diff(self.starts)
+        starts = np.concatenate(([0], np.cumsum(sizes[chosen])))
+        return AtomSets(self.atoms[np.repeat(chosen, sizes)], starts)
+
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
@@ -59,6 +64,9 @@ class Corpus:
     def first(self, states: int) -> Corpus:
         return Corpus(self.roles.first(states), self.texts.first(states))
 
+    def where(self, chosen: NDArray[np.bool_]) -> Corpus:
+        return Corpus(self.roles.where(chosen), self.texts.where(chosen))
+
     def pair(self, state: int) -> Pair:
         return array("I", self.roles[state].tobytes()), array("I", self.texts[state].tobytes())
 
@@ -68,7 +76,7 @@ class Corpus:
 
 
 def draw_corpus(states: int, seed: int) -> Corpus:
-    """The first `states` states that this seed gives; a longer corpus starts with the shorter one's."""
+    """So many screens. Now and then two siblings came out so alike that they are one state."""
     return Corpus(
         _draw(states, ROLE_COLUMNS, np.random.default_rng([seed, 0])),
         _draw(states, TEXT_COLUMNS, np.random.default_rng([seed, 1])),
@@ -98,9 +106,7 @@ def _draw(
     return _number_by_first_appearance(table, mask)
 
 
-def _make_siblings(
-    table: NDArray[np.int64], mask: NDArray[np.bool_], random: np.random.Generator
-) -> None:
+def _make_siblings(table: NDArray[np.int64], mask: NDArray[np.bool_], random: np.random.Generator) -> None:
     """Every third state keeps all but some columns of the state before it."""
     siblings = np.arange(2, len(table), 3)
     keep = random.random((len(siblings), table.shape[1])) < 0.65

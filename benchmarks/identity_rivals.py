@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from identity_corpus import Corpus, Pair
 from numpy.typing import NDArray
 
+from identity_corpus import Corpus, Pair
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.encode.embed import HashingEmbedder
 from screensearch.identify.hybrid import HybridIdentifier
@@ -73,9 +73,10 @@ def build_hybrid(corpus: Corpus, queries: list[Pair]) -> tuple[Find, float]:
 
 def build_lancedb(corpus: Corpus, queries: list[Pair], folder: str) -> tuple[Find, float]:
     """A LanceDB table with both indexes and its RRF reranker; the first of 200 that passes is the answer."""
-    os.environ.setdefault("LANCE_LOG", "error")
+    for name in ("LANCE_LOG", "LANCEDB_LOG", "RUST_LOG"):
+        os.environ[name] = "error"  # it warns at every search
     import lancedb
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
     from lancedb.index import FTS, HnswSq
     from lancedb.rerankers import RRFReranker
 
@@ -96,7 +97,11 @@ def build_lancedb(corpus: Corpus, queries: list[Pair], folder: str) -> tuple[Fin
         ),
     )
     plain = FTS(
-        base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False, ascii_folding=False
+        base_tokenizer="whitespace",
+        lower_case=False,
+        stem=False,
+        remove_stop_words=False,
+        ascii_folding=False,
     )
     table.create_index("atoms", config=plain)
     table.create_index("vector", config=HnswSq(distance_type="cosine"))

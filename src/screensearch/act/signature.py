@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from screensearch.act.templates import check_action, check_arguments, template_of
 from screensearch.domain.action import Action, Argument, Signature
@@ -63,8 +64,11 @@ def target_of(element: Element, window: Box) -> Target:
         cell_of(element.box, window),
         map_role(element.role),
         normalise(element.text),
-        normalise(element.application),
+        _application(element.application),
     )
+
+
+_application = lru_cache(maxsize=256)(normalise)  # few names, asked for with every element
 
 
 def target_text(target: Target | None) -> str:

@@ -263,10 +263,21 @@ class ShardStore:
         return Receipt(self.graph.sequence, self._grant(message.episode.worker), here)
 
     def _tried(self, state: StateId) -> dict[str, Tried]:
+        """N and Q as the next choice should see them: every execution counts, and a failure earns nothing.
+
+        The graph's own N and Q hold only what ended `ok`. With those alone, an action that always
+        crashes or leaves the application would look untried for ever, and be chosen for ever.
+        """
         tried = {
             signature: Tried(stats.visits, stats.value)
             for signature, stats in self.graph.tried(state).items()
         }
+        for signature, outcomes in self.graph.failures(state).items():
+            failures = sum(count for outcome, count in outcomes.items() if outcome != Outcome.LOST)
+            known = tried.get(signature, Tried(0, 0.0))
+            visits = known.visits + failures
+            if visits:
+                tried[signature] = Tried(visits, known.value * known.visits / visits)
         for where, signature in self._under_way.values():
             if where == state:
                 known = tried.get(signature, Tried(0, 0.0))

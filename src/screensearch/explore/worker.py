@@ -78,7 +78,7 @@ def _truth_notes(world: Environment, path: Path) -> Iterator[Witness | None]:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     encode = msgspec.json.Encoder().encode
-    with path.open("ab") as notes:
+    with path.open("ab", buffering=0) as notes:  # a note is written whole or not at all
 
         def witness(episode: EpisodeId, step: int) -> None:
             notes.write(encode({"episode": episode.number, "step": step, **world.truth()}) + b"\n")

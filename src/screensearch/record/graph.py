@@ -81,6 +81,25 @@ class _State:
         self.ambiguity: float | None = None  # cached u(s)
 
 
+def _branch(state: _State, tried: Tried, target: StateId, sequence: int) -> bool:
+    """Count a successor that is not the first; returns whether it is new."""
+    if tried._others is None:
+        tried._others = {}
+        if state.dispersed is None:
+            state.dispersed = []
+        state.dispersed.append(tried)
+    count, since = tried._others.get(target, (0, sequence))
+    tried._others[target] = (count + 1, since)
+    return count == 0
+
+
+def _note_failure(state: _State, signature: str | None, outcome: str, count: int = 1) -> None:
+    if state.failures is None:
+        state.failures = {}
+    kinds = state.failures.setdefault(signature or "", {})
+    kinds[outcome] = kinds.get(outcome, 0) + count
+
+
 class StateGraph:
     """The fold. Only `ok` feeds N, Q, successors and u; other outcomes are counted apart."""
 
@@ -99,69 +118,58 @@ class StateGraph:
     ) -> StateGraph:
         """Fold rows into a new graph, or into `start`, which then is the one returned."""
         graph = cls(settings) if start is None else start
-        apply = graph.apply
-        for row in rows:
-            apply(row)
+        graph._apply_all(rows)
         return graph
-
-    def apply_entry(self, sequence: int, entry: Entry) -> None:
-        """Add one entry, exactly as its row would be."""
-        self.apply(row_of(sequence, entry))
 
     def apply(self, row: Row) -> None:
         """Add the next row. Rows come in order and without gaps; anything else is refused unchanged."""
-        sequence, outcome, source, signature, target, reward = row
-        if sequence != self._sequence + 1:
-            raise FormatError(f"entry {sequence} follows entry {self._sequence}: the log has a gap")
-        states = self._states
-        if outcome == _OK:
-            if source not in states or signature is None or target is None or reward is None:
-                raise FormatError(f"entry {sequence} is not a transition between known states: {row}")
-            self._learn(states[source], sequence, signature, target, reward)
-        elif outcome != START:
-            if source not in states:
-                raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
-            self._note_failure(states[source], signature, outcome)
-        if target is not None:
-            here = states.get(target)
-            if here is None:
-                here = self._add_state(target, sequence)
-            here.visits += 1
-        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
-        self._sequence = sequence
+        self._apply_all((row,))
+
+    def apply_entry(self, sequence: int, entry: Entry) -> None:
+        """Add one entry, exactly as its row would be."""
+        self._apply_all((row_of(sequence, entry),))
+
+    def _apply_all(self, rows: Iterable[Row]) -> None:
+        """The fold itself, as one loop: a call per row would cost as much as the counting."""
+        states, outcomes = self._states, self._outcomes
+        for row in rows:
+            sequence, outcome, source, signature, target, reward = row
+            if sequence != self._sequence + 1:
+                raise FormatError(f"entry {sequence} follows entry {self._sequence}: the log has a gap")
+            if outcome != START:
+                state = states.get(source)  # type: ignore[arg-type]  # None is in no graph
+                if state is None:
+                    raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
+                if outcome != _OK:
+                    _note_failure(state, signature, outcome)
+                elif signature is None or target is None or reward is None:
+                    raise FormatError(f"entry {sequence} is ok but is no transition: {row}")
+                else:
+                    tried = state.tried.get(signature)
+                    if tried is None:
+                        tried = state.tried[signature] = Tried(target, sequence)
+                        self._edges += 1
+                    elif target != tried._first:
+                        self._edges += _branch(state, tried, target, sequence)
+                    tried.visits = visits = tried.visits + 1
+                    tried.value += (reward - tried.value) / visits
+                    state.trials += 1
+                    if state.ambiguity is not None:
+                        self._ambiguity_sum -= int(state.ambiguity * _UNIT)
+                        state.ambiguity = None
+                        self._stale.append(state)
+            if target is not None:
+                here = states.get(target)
+                if here is None:
+                    here = self._add_state(target, sequence)
+                here.visits += 1
+            outcomes[outcome] = outcomes.get(outcome, 0) + 1
+            self._sequence = sequence
 
     def _add_state(self, number: StateId, first_seen: int) -> _State:
         state = self._states[number] = _State(first_seen)
         self._stale.append(state)
         return state
-
-    def _learn(self, state: _State, sequence: int, signature: str, target: StateId, reward: float) -> None:
-        tried = state.tried.get(signature)
-        if tried is None:
-            tried = state.tried[signature] = Tried(target, sequence)
-            self._edges += 1
-        elif target != tried._first:
-            if tried._others is None:
-                tried._others = {}
-                if state.dispersed is None:
-                    state.dispersed = []
-                state.dispersed.append(tried)
-            count, since = tried._others.get(target, (0, sequence))
-            self._edges += count == 0
-            tried._others[target] = (count + 1, since)
-        tried.visits = visits = tried.visits + 1
-        tried.value += (reward - tried.value) / visits
-        state.trials += 1
-        if state.ambiguity is not None:
-            self._ambiguity_sum -= int(state.ambiguity * _UNIT)
-            state.ambiguity = None
-            self._stale.append(state)
-
-    def _note_failure(self, state: _State, signature: str | None, outcome: str, count: int = 1) -> None:
-        if state.failures is None:
-            state.failures = {}
-        kinds = state.failures.setdefault(signature or "", {})
-        kinds[outcome] = kinds.get(outcome, 0) + count
 
     @property
     def sequence(self) -> int:
@@ -361,4 +369,4 @@ class StateGraph:
             found.sort(key=itemgetter(0))
             state.tried = {signature: tried for _, signature, tried in found}
             for place, kind, count in islice(failures, failed_here):
-                self._note_failure(state, columns.signatures[place], columns.outcomes[kind][0], count)
+                _note_failure(state, columns.signatures[place], columns.outcomes[kind][0], count)

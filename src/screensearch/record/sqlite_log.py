@@ -56,6 +56,9 @@ class _Signatures(dict[int | None, str | None]):
         super().__init__({None: None})
         self._connection = connection
 
+    def load_all(self) -> None:
+        self.update(self._connection.execute("SELECT id, text FROM signatures"))
+
     def __missing__(self, number: int | None) -> str | None:
         found = self._connection.execute("SELECT text FROM signatures WHERE id = ?", (number,)).fetchone()
         if found is None:
@@ -276,6 +279,9 @@ class SqliteLog:
             "WHERE seq > ? ORDER BY seq LIMIT ?"
         )
         texts = _Signatures(self._connection)
+        with _translated(self.path):
+            if self.last_sequence - after >= self._one("SELECT coalesce(max(id), 0) FROM signatures"):
+                texts.load_all()  # a long read will want most of them: one query instead of one each
         for page in self._pages(statement, after):
             for sequence, outcome, source, signature, target, reward in page:
                 yield Row(sequence, outcome, source, texts[signature], target, reward)

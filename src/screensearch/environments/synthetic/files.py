@@ -133,7 +133,7 @@ def _rows(state: State) -> tuple[Widget, ...]:
             ]
     if state["folder"] == "documents":
         widgets.append(
-            Widget("payroll", "treeitem", "Payroll", (8, 23, 9, 1), click=ENTER_PAYROLL, parent="files")
+            Widget("payroll", "treeitem", "Payroll", (8, 21, 9, 1), click=ENTER_PAYROLL, parent="files")
         )
     if state["view"] == "list":
         columns = (("Name", 8, 9), ("Size", 18, 3), ("Type", 22, 3), ("Modified", 26, 3))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from screensearch.domain.transition import Outcome
-from screensearch.environments.synthetic.looks import foreign_scene, screen_scene
+from screensearch.environments.synthetic.looks import foreign_scene, holds, screen_scene
 from screensearch.environments.synthetic.model import Branch, Deed
 from screensearch.environments.synthetic.scene import Placement, Scene
 from screensearch.environments.synthetic.truth import TruthSummary
@@ -151,9 +151,7 @@ class Structure:
 
     def summary(self) -> TruthSummary:
         """Exact, except that the number of racing screens is not known without visiting all."""
-        return TruthSummary(
-            self.settings.states, self.screens, None if self.settings.races else self.twins
-        )
+        return TruthSummary(self.settings.states, self.screens, None if self.settings.races else self.twins)
 
 
 class GeneratedModel:
@@ -173,6 +171,9 @@ class GeneratedModel:
 
     def outcomes(self, state: int, deed: Deed) -> tuple[Branch[int], ...]:
         structure = self.structure
+        screen = structure.screen(state)
+        if deed.key and not holds(screen, self._looks_seed, deed.key):
+            return (Branch(1.0, state, Outcome.MISSED, "the target is not on this screen"),)
         if deed.template != "focus_click":
             return (Branch(1.0, state),)
         kind, _, number = deed.key.partition(".")
@@ -182,7 +183,6 @@ class GeneratedModel:
         action = int(number)
         if action >= structure.settings.branching:
             return (Branch(1.0, state),)
-        screen = structure.screen(state)
         racing = action == structure.settings.branching - 1 and structure.racing(screen)
         if not racing:
             hazard = structure.hazard(screen, action)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 
 from screensearch.domain.screen import Element, Window
-from screensearch.environments.synthetic.layout import labels, menu_widgets, status_bar, title_bar, tool_bar
 from screensearch.environments.synthetic.layout import Item as MenuItem
+from screensearch.environments.synthetic.layout import labels, menu_widgets, status_bar, title_bar, tool_bar
 from screensearch.environments.synthetic.model import Widget
 from screensearch.environments.synthetic.scene import Placement, Scene, element
 
 BASE = 64
 DIGITS = 4
-CODES = BASE**DIGITS
+CODES: int = BASE**DIGITS
 
-WORDS = tuple(
-    """Anchor Archive Autumn Badger Basket Beacon Bridge Button Candle Canvas Carbon Castle Cellar Circle
-    Cobalt Copper Cotton Crystal Dragon Ember Falcon Feather Forest Garden Ginger Granite Harbour Hazel
-    Island Ivory Jasmine Juniper Kettle Ladder Lantern Lemon Linen Magnet Maple Marble Meadow Mirror Needle
-    Nickel Orchard Otter Paper Pebble Pepper Pillow Plum Quarry Ribbon River Saddle Saffron Silver Spruce
-    Summit Thistle Timber Velvet Walnut Willow""".split()
-)
+_WORDS = """
+Anchor Archive Autumn Badger Basket Beacon Bridge Button Candle Canvas Carbon Castle Cellar Circle
+Cobalt Copper Cotton Crystal Dragon Ember Falcon Feather Forest Garden Ginger Granite Harbour Hazel
+Island Ivory Jasmine Juniper Kettle Ladder Lantern Lemon Linen Magnet Maple Marble Meadow Mirror Needle
+Nickel Orchard Otter Paper Pebble Pepper Pillow Plum Quarry Ribbon River Saddle Saffron Silver Spruce
+Summit Thistle Timber Velvet Walnut Willow
+"""
+WORDS = tuple(_WORDS.split())
 
 LAYOUTS = (  # rows of four controls; role of the actions; roles of the rest, by column
     (9, "button", ("text", "text", "edit", "text")),
@@ -37,9 +38,9 @@ def _furniture(placement: Placement) -> tuple[Element, ...]:
     tools = (MenuItem("home", "Home"), MenuItem("back", "Back"))
     widgets = (
         *title_bar("Workbench"),
-        Widget("search", "edit", "Go to", (20, 2.5, 8, 1)),
-        Widget("hint", "text", "Pick a card", (12, 2.5, 5, 1)),
         *tool_bar(tools),
+        Widget("hint", "text", "Pick a card", (12, 2.5, 5, 1)),
+        Widget("search", "edit", "Go to", (20, 2.5, 9, 1)),
         Widget("pane", "pane", "", (0, 4, 30, 25)),
         # Its centre lies on the border of a cell: the one control that a shifted pixel moves.
         Widget("edge", "text", "Pinned", (9, 28, 4, 1)),
@@ -102,7 +103,7 @@ def _window(placement: Placement) -> Window:
 
 def screen_scene(screen: int, seed: int, branching: int, placement: Placement) -> Scene:
     """The scene of a screen number. Costs one look-up per control."""
-    code = (screen * (seed | 1) + (seed >> 7)) % CODES  # an odd factor: a bijection modulo 64⁴
+    code = _code(screen, seed)
     digits = (code & 63, code >> 6 & 63, code >> 12 & 63, code >> 18)
     layout = code % len(LAYOUTS)
     furniture = _furniture(placement)
@@ -126,8 +127,36 @@ def foreign_scene(placement: Placement) -> Scene:
         *menu_widgets(items, (1, 7), 6),
     )
     elements = tuple(
-        element(w.role, w.text, placement.box(7 + w.at[0], 8 + w.at[1], *w.at[2:]), "visitor", w.role == "menuitem",
-                False, True, False, None, f"visitor.{i}")
+        element(
+            w.role,
+            w.text,
+            placement.box(7 + w.at[0], 8 + w.at[1], *w.at[2:]),
+            "visitor",
+            w.role == "menuitem",
+            False,
+            True,
+            False,
+            None,
+            f"visitor.{i}",
+        )
         for i, w in enumerate(widgets)
     )
     return Scene(Window("Visitor", "main", placement.box(7, 8, 16, 12), "visitor"), elements)
+
+
+def holds(screen: int, seed: int, handle: str) -> bool:
+    """Whether a control with this handle is on the screen."""
+    kind, _, number = handle.partition(".")
+    if kind == "slot":
+        return number.isdecimal() and int(number) < 4 * LAYOUTS[_code(screen, seed) % len(LAYOUTS)][0]
+    return handle in _furniture_handles()
+
+
+@lru_cache(maxsize=1)
+def _furniture_handles() -> frozenset[str]:
+    return frozenset(element.handle for element in _furniture(Placement(0, 0)))
+
+
+def _code(screen: int, seed: int) -> int:
+    """The screen's number, scrambled: an odd factor is a bijection modulo 64⁴."""
+    return (screen * (seed | 1) + (seed >> 7)) % CODES

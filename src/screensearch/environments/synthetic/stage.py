@@ -130,7 +130,9 @@ class Stage:
         pane = drawn.pane
         if deed.template == "key":
             return pane.keys.get(deed.argument, nothing)
-        if deed.template == "wait" or not deed.key:
+        if deed.template == "scroll" and not deed.key:  # in the window: whatever scrolls there
+            return next((w.scroll for w in drawn.widgets if w.scroll is not None), nothing)
+        if deed.template == "wait":
             return nothing
         widget = drawn.by_key.get(deed.key)
         if widget is None:

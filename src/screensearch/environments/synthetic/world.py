@@ -148,9 +148,7 @@ class World(Generic[S]):
         if self._screenshots:
             behind = self._model.backdrop(state, self._placement)
             screenshot = render(scene, elements, behind, self._placement.scale)
-        return Observation(
-            elements, scene.window, scene.display_mode, scene.text_scale, False, screenshot
-        )
+        return Observation(elements, scene.window, scene.display_mode, scene.text_scale, False, screenshot)
 
 
 def _deed(action: Action) -> Deed:

@@ -1,0 +1,169 @@
+"""How close does the graph come to the truth? Merges and ambiguity against a world that declares both.
+
+One exploration per application gives a stream of screens with the truth of each. Every identity rule
+under test then decides about the same stream, so that rules differ by what they decide and by nothing
+else. A merge is right when the two screens are one true screen; a state is truly aliased when one of
+its true screens is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from screensearch.config import Settings
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import Entry, EpisodeId
+from screensearch.errors import FormatError
+from screensearch.explore.run import Run
+from screensearch.explore.store import make_resolver
+from screensearch.record.graph import StateGraph
+from screensearch.record.log import Row, row_of
+from screensearch.study.metrics import auroc, pair_quality
+
+ENOUGH_TRIALS = 20
+"""u(s) leaves its prior behind at n_s = κ = 20: a second AUROC looks at states tried that often."""
+
+
+class Note(msgspec.Struct):
+    """One line of a run's truth: what an observation really was. Other keys are the world's own."""
+
+    episode: int
+    step: int
+    state: int | str
+    screen: int | str
+    aliased: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An identity rule under test."""
+
+    name: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class TruthReport:
+    """One rule on one run. Precision and recall are over pairs of distinct screens."""
+
+    environment: str
+    rule: str
+    observations: int
+    true_screens: int  # of those seen
+    true_states: int  # of those seen
+    states: int
+    precision: float
+    recall: float
+    f1: float
+    false_merge_rate: float  # of all pairs of different true screens, how many were merged
+    mixed_states: int  # states that hold more than one true screen
+    aliased_states: int
+    ambiguity_auroc: float  # u(s) of aliased against other states; NaN if there is only one kind
+    ambiguity_auroc_tried: float  # the same, over states tried at least 20 times
+
+
+def rules(settings: Settings) -> list[Rule]:
+    """The identifiers, each with the filters of the settings, and two also with the paper's filters."""
+    paper_filters = ("display_mode", "text_size")
+
+    def rule(name: str, identifier: str, filters: tuple[str, ...] | None = None) -> Rule:
+        identify = replace(settings.identify, identifier=identifier)
+        if filters is not None:
+            identify = replace(identify, filters=filters)
+        return Rule(name, replace(settings, identify=identify))
+
+    return [
+        rule("exact", "exact"),
+        rule("exact, paper's filters", "exact", paper_filters),
+        rule("hybrid, paper's filters", "hybrid", paper_filters),
+        rule("content_free", "content_free"),
+        rule("identical", "identical"),
+    ]
+
+
+def judge(run: Run, rule: Rule) -> TruthReport:
+    """Decide about a run's screens anew under a rule, and compare with the truth noted beside it."""
+    truth = read_truth(run.path)
+    resolver = make_resolver(rule.settings)
+    graph = StateGraph(rule.settings.ambiguity)
+    decided: dict[int, StateId] = {}
+    where: dict[EpisodeId, StateId] = {}
+    seen: dict[tuple[int, int | str], StateId] = {}
+    true_states: set[int | str] = set()
+    aliased: dict[StateId, bool] = {}
+    observations = 0
+    for sequence, entry in run.entries():
+        state: StateId | None = None
+        if entry.decision is not None and entry.screen is not None:
+            if entry.screen not in decided:
+                decided[entry.screen] = resolver.resolve(run.log.screen(entry.screen)).state
+            state = decided[entry.screen]
+        graph.apply(_row_under(sequence, entry, where.get(entry.episode), state))
+        if state is None:
+            where.pop(entry.episode, None)
+            continue
+        where[entry.episode] = state
+        note = truth.get((entry.episode, entry.step))
+        if note is not None and entry.screen is not None:
+            observations += 1
+            seen[entry.screen, note.screen] = state
+            true_states.add(note.state)
+            aliased[state] = aliased.get(state, False) or note.aliased
+    if not observations:
+        raise FormatError(f"{run.path} has no truth: only a synthetic world notes what is really the case")
+    quality = pair_quality(list(seen.values()), [screen for _, screen in seen])
+    screens_of: dict[StateId, set[int | str]] = {}
+    for (_, screen), state in seen.items():
+        screens_of.setdefault(state, set()).add(screen)
+    tried = [state for state in aliased if graph.trials(state) >= ENOUGH_TRIALS]
+    return TruthReport(
+        environment=run.environment,
+        rule=rule.name,
+        observations=observations,
+        true_screens=len({screen for _, screen in seen}),
+        true_states=len(true_states),
+        states=len(screens_of),
+        precision=quality.precision,
+        recall=quality.recall,
+        f1=quality.f1,
+        false_merge_rate=quality.false_merge_rate,
+        mixed_states=sum(len(screens) > 1 for screens in screens_of.values()),
+        aliased_states=sum(aliased.values()),
+        ambiguity_auroc=_auroc(graph, list(aliased), aliased),
+        ambiguity_auroc_tried=_auroc(graph, tried, aliased),
+    )
+
+
+def read_truth(folder: Path) -> dict[tuple[EpisodeId, int], Note]:
+    """What the world noted beside a run, by episode and step."""
+    decoder = msgspec.json.Decoder(Note)
+    notes: dict[tuple[EpisodeId, int], Note] = {}
+    for path in sorted((folder / "truth").glob("w*.jsonl")):
+        worker = int(path.stem.removeprefix("w"))
+        for line in _whole_lines(path):
+            note = decoder.decode(line)
+            notes[EpisodeId(worker, note.episode), note.step] = note
+    return notes
+
+
+def _whole_lines(path: Path) -> Iterator[bytes]:
+    """Lines that were written to their end: a worker may have been killed in its last one."""
+    with path.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _row_under(sequence: int, entry: Entry, source: StateId | None, target: StateId | None) -> Row:
+    """The fold's row of an entry whose states were decided anew. Rewards play no part in ambiguity."""
+    row = row_of(sequence, entry)
+    moved = row._replace(source=None if row.source is None else source, target=target)
+    return moved if row.reward is None else moved._replace(reward=0.0)
+
+
+def _auroc(graph: StateGraph, states: Sequence[StateId], aliased: dict[StateId, bool]) -> float:
+    return auroc([graph.ambiguity(state) for state in states], [aliased[state] for state in states])

@@ -1,0 +1,186 @@
+"""The contracts of the pluggable kinds, as checks that a plugin's own tests call.
+
+async def test_it_keeps_the_contract():
+    await check_environment(lambda: open_my_world("demo", screenshots=False))
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import msgspec
+
+from screensearch.domain.action import Action
+from screensearch.domain.screen import Element, Observation
+from screensearch.domain.transition import Outcome
+from screensearch.encode.roles import ROLES
+from screensearch.environments.protocol import Environment, Result, Start, TruthTeller
+from screensearch.errors import ScreenSearchError
+
+__all__ = ["ContractBroken", "check_environment"]
+
+WINDOW_KINDS = ("main", "dialog", "menu", "popup")
+SEEN = (Outcome.OK, Outcome.MISSED, Outcome.CAPTURE)
+GOES_ON = (Outcome.OK, Outcome.MISSED)
+
+
+class ContractBroken(ScreenSearchError):
+    """A plugin does not keep the contract of its kind: which clause, and what was found."""
+
+
+def _require(holds: bool, clause: str, found: object) -> None:
+    if not holds:
+        raise ContractBroken(f"{clause}; found {found!r:.300}")
+
+
+async def check_environment(
+    open_environment: Callable[[], Environment], *, steps: int = 60, seed: int = 7
+) -> None:
+    """Drive an environment for a while and raise `ContractBroken` on the first broken clause.
+
+    Clauses: it names its application; `reset` is repeatable under a seed, also after a failure;
+    observations are well formed; every template can be performed; an outcome and what is seen agree;
+    truth, where told, is JSON and does not change by being read; `close` is safe to call twice.
+    """
+    environment = open_environment()
+    try:
+        _require(bool(environment.application), "`application` names the target", environment.application)
+        start = await environment.reset(seed)
+        _check_start(environment, start)
+        again = await environment.reset(seed)
+        _check_start(environment, again)
+        _require(
+            dict(again.configuration) == dict(start.configuration),
+            "`reset` with the same seed gives the same configuration",
+            (dict(start.configuration), dict(again.configuration)),
+        )
+        await _check_templates(environment, seed)
+        await _check_walk(environment, steps, seed)
+    finally:
+        await environment.close()
+        await environment.close()
+
+
+async def _check_templates(environment: Environment, seed: int) -> None:
+    """Each template once, from a fresh episode."""
+    for template in ("wait@1", "key@1", "scroll@1", "focus_click@1", "focus_type@1"):
+        start = await environment.reset(seed)
+        action = _example(template, start.observation, environment.application)
+        if action is not None:
+            _check_result(environment, action, await environment.perform(action))
+
+
+async def _check_walk(environment: Environment, steps: int, seed: int) -> None:
+    """A random walk over what can be clicked and typed into; a new episode after every failure."""
+    rng = random.Random(seed)  # noqa: S311 - a test, not a secret
+    episode = seed
+    observation = (await environment.reset(episode)).observation
+    for _ in range(steps):
+        action = _any_action(observation, environment.application, rng)
+        result = await environment.perform(action)
+        _check_result(environment, action, result)
+        if result.outcome in GOES_ON and result.observation is not None:
+            observation = result.observation
+            continue
+        episode += 1
+        start = await environment.reset(episode)
+        _check_start(environment, start)
+        observation = start.observation
+
+
+def _usable(observation: Observation, application: str) -> list[Element]:
+    return [e for e in observation.elements if e.application == application and e.enabled]
+
+
+def _example(template: str, observation: Observation, application: str) -> Action | None:
+    usable = _usable(observation, application)
+    if template == "focus_click@1":
+        clickable = next((e for e in usable if e.clickable), None)
+        _require(clickable is not None, "the first screen has something to click", len(observation.elements))
+        return Action(template, clickable)
+    if template == "focus_type@1":
+        editable = next((e for e in usable if e.editable), None)
+        return None if editable is None else Action(template, editable, (("text", "hello"),))
+    if template == "scroll@1":
+        return Action(template, None, (("amount", 3), ("direction", "down")))
+    return Action(template, None, (("key", "Escape"),) if template == "key@1" else ())
+
+
+def _any_action(observation: Observation, application: str, rng: random.Random) -> Action:
+    usable = [e for e in _usable(observation, application) if e.clickable or e.editable]
+    if not usable or rng.random() < 0.1:
+        return rng.choice([Action("wait@1"), Action("key@1", None, (("key", "Escape"),))])
+    element = rng.choice(usable)
+    if element.editable:
+        return Action("focus_type@1", element, (("text", rng.choice(["hello", "world"])),))
+    return Action("focus_click@1", element)
+
+
+def _check_start(environment: Environment, start: Start) -> None:
+    pairs = dict(start.configuration)
+    _require(
+        all(isinstance(key, str) and isinstance(value, str) for key, value in pairs.items()),
+        "a configuration maps strings to strings",
+        pairs,
+    )
+    _check_observation(start.observation)
+    _require(
+        start.observation.window.application == environment.application,
+        "an episode begins in the target application",
+        start.observation.window,
+    )
+    _check_truth(environment)
+
+
+def _check_result(environment: Environment, action: Action, result: Result) -> None:
+    what = f"after {action.template}"
+    seen = result.observation
+    if result.outcome not in SEEN:
+        _require(seen is None, f"{what}: {result.outcome} leaves nothing to observe", seen)
+        return
+    if seen is None:
+        raise ContractBroken(f"{what}: {result.outcome} comes with an observation; found none")
+    _check_observation(seen)
+    _require(
+        (seen.window.application != environment.application) == (result.outcome is Outcome.CAPTURE),
+        f"{what}: the outcome is `capture` exactly when another application has the window",
+        (result.outcome, seen.window),
+    )
+    _check_truth(environment)
+
+
+def _check_observation(seen: Observation) -> None:
+    window = seen.window
+    _require(window.kind in WINDOW_KINDS, f"a window's kind is one of {WINDOW_KINDS}", window.kind)
+    _require(bool(window.application), "a window belongs to an application", window)
+    _require(bool(seen.display_mode), "an observation has a display mode", seen.display_mode)
+    _require(seen.text_scale > 0, "a text scale is positive", seen.text_scale)
+    _require(isinstance(seen.elements, tuple), "elements are a tuple", type(seen.elements))
+    for index, element in enumerate(seen.elements):
+        _require(element.role in ROLES, "roles are of our vocabulary", element.role)
+        _require(bool(element.application), "an element belongs to an application", element)
+        parent = element.parent
+        _require(
+            parent is None or (0 <= parent < len(seen.elements) and parent != index),
+            "a parent is the index of another element",
+            (index, parent),
+        )
+    image = seen.screenshot
+    if image is not None:
+        _require(
+            len(image.pixels) == image.width * image.height * 3,
+            "a screenshot is rows of RGB bytes",
+            (image.width, image.height, len(image.pixels)),
+        )
+
+
+def _check_truth(environment: Environment) -> None:
+    if not isinstance(environment, TruthTeller):
+        return
+    truth = msgspec.json.encode(dict(environment.truth()))
+    _require(
+        msgspec.json.encode(dict(environment.truth())) == truth,
+        "truth does not change by being read",
+        truth,
+    )
