@@ -31,7 +31,7 @@ from screensearch.record.sqlite_file import APPLICATION_ID, check_log_file
 from screensearch.record.sqlite_schema import SCHEMA
 
 _BUSY_SECONDS = 10.0
-_PAGE_ROWS = 10_000  # rows fetched at a time: no statement stays open between them
+_PAGE_ROWS = 2_000  # rows fetched at a time: no statement stays open between them
 _CACHED_SIGNATURES = 50_000
 _WAL_PAGES = 4_000  # 16 MB between checkpoints of the write-ahead log
 _KEPT_GRAPHS = 2
@@ -283,8 +283,10 @@ class SqliteLog:
             if self.last_sequence - after >= self._one("SELECT coalesce(max(id), 0) FROM signatures"):
                 texts.load_all()  # a long read will want most of them: one query instead of one each
         for page in self._pages(statement, after):
-            for sequence, outcome, source, signature, target, reward in page:
-                yield Row(sequence, outcome, source, texts[signature], target, reward)
+            yield from [
+                Row(sequence, outcome, source, texts[signature], target, reward)
+                for sequence, outcome, source, signature, target, reward in page
+            ]
 
     def last_episode(self, worker: int) -> int:
         with _translated(self.path):
