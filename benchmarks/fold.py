@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from machine import describe_machine
-
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.transition import (
     Arrival,
@@ -66,7 +65,9 @@ def entries(transitions: int, seed: int) -> Iterator[Entry]:
         if step % EPISODE_STEPS == 0:
             here = 0
             founded = step == 0
-            yield Arrival(episode, Decision(0, "new" if founded else "memo"), 1, Evidence(decide_seconds=1e-4))
+            yield Arrival(
+                episode, Decision(0, "new" if founded else "memo"), 1, Evidence(decide_seconds=1e-4)
+            )
         action = min(int(draw.expovariate(4.0) * ACTIONS_PER_STATE), ACTIONS_PER_STATE - 1)
         if here and draw.random() < 0.005:
             outcome = draw.choice((Outcome.CRASH, Outcome.HANG, Outcome.CAPTURE))
@@ -141,6 +142,7 @@ def measure_fold(path: Path) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     return {
         "seconds": ended - began,
+        "cpu_seconds": time.process_time(),  # of the whole process, start-up included
         "fold_seconds": folded - began,
         "ambiguity_seconds": ended - folded,
         "peak_megabytes": peak,

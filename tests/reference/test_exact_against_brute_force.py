@@ -146,7 +146,7 @@ def families(seed: int, *, count: int, size: int) -> Iterator[Screen]:
 @pytest.mark.parametrize("size", [4, 30, 140])
 def test_families_of_near_duplicates(core: type[Index], rule: Rule, size: int) -> None:
     index, truth = core(*rule), BruteForce(*rule)
-    for roles, texts in families(size, count=150, size=size):
+    for roles, texts in families(size, count=90, size=size):
         check_find(index, truth, rule, (roles, texts))
         assert read(index, rule, index.resolve(atoms(roles), atoms(texts))) == truth.resolve(roles, texts)
 
@@ -171,7 +171,12 @@ def test_huge_screens(core: type[Index], rule: Rule) -> None:
         (many[:50], many),
         (many[::2], many[1::2]),
     ]
-    queries: list[Screen] = [(many[1_400:], many), (many[1_395:], many[5:]), (many, many[:17_200]), (many, [])]
+    queries: list[Screen] = [
+        (many[1_400:], many),
+        (many[1_395:], many[5:]),
+        (many, many[:17_200]),
+        (many, []),
+    ]
     check_all(core, rule, founders, queries)
 
 

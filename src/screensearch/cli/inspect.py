@@ -22,6 +22,7 @@ run_argument = click.argument("run", type=click.Path(path_type=Path))
 
 TOP = 10
 SHORT = 60
+SUCCESSORS = 4
 
 
 @click.command()
@@ -46,9 +47,12 @@ def show(run: Path, as_json: bool) -> None:
     )
     out.print(f"{outcomes}\n[dim]graph {described['digest']}[/]")
     if ambiguous:
-        rows = table("state", "action", "N", "outcomes", "leads to", right=("state", "N"))
+        rows = table("state", "action", "N", "dispersion", "leads to", right=("state", "N"))
         for action in ambiguous:
-            leads = ", ".join(f"{target} ×{count}" for target, count in action["successors"].items())
+            often = sorted(action["successors"].items(), key=lambda pair: -pair[1])
+            leads = ", ".join(f"{target} ×{count}" for target, count in often[:SUCCESSORS])
+            if len(often) > SUCCESSORS:
+                leads += f", {len(often) - SUCCESSORS} more"
             rows.add_row(
                 str(action["state"]),
                 escape(action["signature"]),

@@ -2,9 +2,81 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from screensearch.cli.live import LiveView
+from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.config import resolve
+from screensearch.explore.exploration import StopRule, start_exploration
+from screensearch.explore.run import open_run
+from screensearch.study.truth import TruthReport, judge, rules, to_markdown
+
+APPLICATIONS = ("notepad", "files", "settings", "generated?states=1000&aliasing=0.2")
 
 
 @click.group()
 def study() -> None:
     """Experiments, each one command: raw results, tables and what they mean."""
+
+
+@study.command()
+@click.option(
+    "--app",
+    "applications",
+    multiple=True,
+    help="A synthetic application; may be repeated. Default: all hand-written ones and a generated one.",
+)
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=5000, show_default=True, help="Steps per application."
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="One seed decides everything random.")
+@click.option(
+    "--embedder",
+    default="wordllama",
+    show_default=True,
+    help="What the hybrid identifier reads screens with.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("runs/truth"),
+    show_default=True,
+    help="Folder of the runs and tables. A run that is there already is judged again, not explored again.",
+)
+@as_json_option
+def truth(
+    applications: tuple[str, ...],
+    steps: int,
+    workers: int,
+    seed: int,
+    embedder: str,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Merges and ambiguity against the declared truth of the synthetic world, for every identifier."""
+    settings = resolve(overrides=("explore.screenshots=none", f"embed.name={embedder}"))
+    reports: list[TruthReport] = []
+    for application in applications or APPLICATIONS:
+        folder = out / "".join(letter if letter.isalnum() else "-" for letter in application)
+        environment = f"synthetic:{application}"
+        if not folder.exists():
+            with LiveView(console(stderr=True), goal=environment) as view:
+                start_exploration(
+                    environment,
+                    folder,
+                    stop=StopRule(steps=steps),
+                    settings=settings,
+                    workers=workers,
+                    seed=seed,
+                    on_progress=view.show,
+                )
+        with open_run(folder) as run:
+            reports += [judge(run, rule) for rule in rules(settings)]
+    (out / "truth.md").write_text(to_markdown(reports))
+    if as_json:
+        print_json({"steps": steps, "seed": seed, "reports": reports})
+    else:
+        click.echo(to_markdown(reports))

@@ -16,9 +16,10 @@ from screensearch.domain.transition import Outcome
 from screensearch.environments.protocol import Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import SettingsError
+from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
 from screensearch.explore.progress import Meter, Progress, Summary
-from screensearch.explore.store import Budget, LocalStore, ShardStore
+from screensearch.explore.store import Budget, LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import work
 from screensearch.record.run import Manifest, RunFolder, create_run, own
 
@@ -60,11 +61,15 @@ def start_exploration(
     environment object of the caller's own, driven in this process by one worker.
     """
     settings = settings or Settings()
+    # All that a run needs is built once before there is a run: a misspelled name costs an error only.
+    make_resolver(settings)
     if isinstance(environment, str):
         name = environment
-        # Opened once here as well, so that a misspelled name costs an error and not a run.
-        asyncio.run(open_environment(environment, screenshots=False).close())
+        world = open_environment(environment, screenshots=False)
+        Mind(settings, world.application)
+        asyncio.run(world.close())
     else:
+        Mind(settings, environment.application)
         name = environment.application
         if workers != 1:
             raise SettingsError(

@@ -10,8 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from screensearch.errors import SettingsError
+
+Condition = TypeVar("Condition", bound=Hashable)
+Successor = TypeVar("Successor", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +81,14 @@ class Dispersion:
     between: float
 
 
-def decompose(groups: Mapping[Hashable, Mapping[Hashable, int]]) -> Dispersion:
+def decompose(groups: Mapping[Condition, Mapping[Successor, int]]) -> Dispersion:
     """Split the dispersion of one action by condition (the controlled study and the context audit).
 
     `groups` maps each condition to its successor counts. `within` is the entropy that remains when the
     condition is known, averaged over trials; `between` is what knowing it explains. All three are
     divided by the log k of the *pooled* successors: only then do the parts add up.
     """
-    pooled: Counter[Hashable] = Counter()
+    pooled: Counter[Successor] = Counter()
     for counts in groups.values():
         pooled.update(counts)
     kinds = sum(1 for count in pooled.values() if count)

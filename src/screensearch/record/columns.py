@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, fields
 import msgspec
 
 from screensearch.errors import FormatError
-from screensearch.record.format import check_version
+from screensearch.record.format import FORMAT_VERSION, check_version
 
 _MAGIC = b"SSgraph\n"
 _LENGTH_BYTES = 8
-COLUMNS_VERSION = 1
 
 
 def _integers() -> array[int]:
@@ -71,7 +70,7 @@ class GraphColumns:
         columns = [getattr(self, name) for name in _COLUMNS]
         header = msgspec.json.encode(
             _Header(
-                format=COLUMNS_VERSION,
+                format=FORMAT_VERSION,
                 sequence=self.sequence,
                 kappa=self.kappa,
                 prior_ambiguity=self.prior_ambiguity,

@@ -283,10 +283,8 @@ class SqliteLog:
             if self.last_sequence - after >= self._one("SELECT coalesce(max(id), 0) FROM signatures"):
                 texts.load_all()  # a long read will want most of them: one query instead of one each
         for page in self._pages(statement, after):
-            yield from [
-                Row(sequence, outcome, source, texts[signature], target, reward)
-                for sequence, outcome, source, signature, target, reward in page
-            ]
+            for sequence, outcome, source, signature, target, reward in page:
+                yield Row(sequence, outcome, source, texts[signature], target, reward)
 
     def last_episode(self, worker: int) -> int:
         with _translated(self.path):

@@ -8,7 +8,7 @@ its true screens is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from screensearch.domain.transition import Entry, EpisodeId
 from screensearch.errors import FormatError
 from screensearch.explore.run import Run
 from screensearch.explore.store import make_resolver
+from screensearch.record.ambiguity import dispersion
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Row, row_of
 from screensearch.study.metrics import auroc, pair_quality
@@ -64,6 +65,7 @@ class TruthReport:
     aliased_states: int
     ambiguity_auroc: float  # u(s) of aliased against other states; NaN if there is only one kind
     ambiguity_auroc_tried: float  # the same, over states tried at least 20 times
+    dispersion_auroc: float  # D(s) instead of u(s), over all states: without the pull of the prior u₀
 
 
 def rules(settings: Settings) -> list[Rule]:
@@ -133,8 +135,9 @@ def judge(run: Run, rule: Rule) -> TruthReport:
         false_merge_rate=quality.false_merge_rate,
         mixed_states=sum(len(screens) > 1 for screens in screens_of.values()),
         aliased_states=sum(aliased.values()),
-        ambiguity_auroc=_auroc(graph, list(aliased), aliased),
-        ambiguity_auroc_tried=_auroc(graph, tried, aliased),
+        ambiguity_auroc=_auroc(graph.ambiguity, aliased),
+        ambiguity_auroc_tried=_auroc(graph.ambiguity, {state: aliased[state] for state in tried}),
+        dispersion_auroc=_auroc(lambda state: _dispersion(graph, state), aliased),
     )
 
 
@@ -165,5 +168,28 @@ def _row_under(sequence: int, entry: Entry, source: StateId | None, target: Stat
     return moved if row.reward is None else moved._replace(reward=0.0)
 
 
-def _auroc(graph: StateGraph, states: Sequence[StateId], aliased: dict[StateId, bool]) -> float:
-    return auroc([graph.ambiguity(state) for state in states], [aliased[state] for state in states])
+def _dispersion(graph: StateGraph, state: StateId) -> float:
+    """D(s), eq. 1."""
+    successors = [tried.successors.values() for tried in graph.tried(state).values()]
+    return dispersion(successors, graph.trials(state)) if successors else 0.0
+
+
+def _auroc(score: Callable[[StateId], float], aliased: dict[StateId, bool]) -> float:
+    return auroc([score(state) for state in aliased], list(aliased.values()))
+
+
+def to_markdown(reports: Sequence[TruthReport]) -> str:
+    """The reports as one table."""
+    head = (
+        "| application | rule | observations | true screens | states | mixed | precision | recall | F1 "
+        "| false merges | aliased | AUROC of u | of u, n ≥ 20 | of D |\n"
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    )
+    return head + "".join(
+        f"| {report.environment.removeprefix('synthetic:')} | {report.rule} | {report.observations:,} "
+        f"| {report.true_screens:,} | {report.states:,} | {report.mixed_states:,} | {report.precision:.3f} "
+        f"| {report.recall:.3f} | {report.f1:.3f} | {report.false_merge_rate:.5f} "
+        f"| {report.aliased_states:,} | {report.ambiguity_auroc:.3f} | {report.ambiguity_auroc_tried:.3f} "
+        f"| {report.dispersion_auroc:.3f} |\n"
+        for report in reports
+    )

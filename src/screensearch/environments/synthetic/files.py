@@ -209,6 +209,9 @@ def _main(state: State) -> tuple[Widget, ...]:
             Widget(f"device.{i}", "treeitem", name, (0, 19 + i, 7, 1), noise="unordered")
             for i, name in enumerate(devices)
         ),
+        Widget("tags.label", "text", "Tags", (0, 24, 7, 1)),
+        *labels("tag", ("Work", "Family", "Urgent", "Later"), (0, 25), 7, role="treeitem"),
+        Widget("scroll", "scrollbar", "Scroll", (29, 6, 1, 20)),
         Widget("files", "list", folder.capitalize(), (8, 6, 21, 20)),
         *_rows(state),
         *_transfer(state),

@@ -115,9 +115,10 @@ def menu_pane(
     back = put(window=main.name)
 
     def draw(state: State) -> tuple[Widget, ...]:
-        under = tuple(
-            w if w.key.startswith("menubar.") else passive
-            for w, passive in zip(main.draw(state), inactive(main.draw(state)), strict=True)
+        shown = main.draw(state)
+        under = (
+            widget if widget.key.startswith("menubar.") else passive
+            for widget, passive in zip(shown, inactive(shown), strict=True)
         )
         return (*under, *menu_widgets(items(state), (column, 2), width))
 

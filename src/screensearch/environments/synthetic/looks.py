@@ -8,7 +8,7 @@ from screensearch.domain.screen import Element, Window
 from screensearch.environments.synthetic.layout import Item as MenuItem
 from screensearch.environments.synthetic.layout import labels, menu_widgets, status_bar, title_bar, tool_bar
 from screensearch.environments.synthetic.model import Widget
-from screensearch.environments.synthetic.scene import Placement, Scene, element
+from screensearch.environments.synthetic.scene import Placement, Scene, element, place
 
 BASE = 64
 DIGITS = 4
@@ -42,8 +42,8 @@ def _furniture(placement: Placement) -> tuple[Element, ...]:
         Widget("hint", "text", "Pick a card", (12, 2.5, 5, 1)),
         Widget("search", "edit", "Go to", (20, 2.5, 9, 1)),
         Widget("pane", "pane", "", (0, 4, 30, 25)),
-        # Its centre lies on the border of a cell: the one control that a shifted pixel moves.
-        Widget("edge", "text", "Pinned", (9, 28, 4, 1)),
+        # Its centre is a pixel from the border of a cell: the one text that a shift may move.
+        Widget("edge", "text", "Pinned", (9, 28, 3.95, 1)),
         *status_bar(("Ready", "Online", "Profile: you", "Zoom: 100%")),
     )
     clickable = {"tool.home": "home", "tool.back": "back"}
@@ -51,7 +51,7 @@ def _furniture(placement: Placement) -> tuple[Element, ...]:
         element(
             w.role,
             w.text,
-            placement.box(*w.at),
+            place(w, (0, 0), placement),
             "workbench",
             w.key in clickable,
             w.role == "edit",
@@ -108,12 +108,13 @@ def screen_scene(screen: int, seed: int, branching: int, placement: Placement) -
     layout = code % len(LAYOUTS)
     furniture = _furniture(placement)
     cards = tuple([face[digits[which]] for face, which in _faces(layout, seed, branching, placement)])
-    slots = len(furniture) + len(cards)
+    end = len(furniture) + len(cards)  # one column, one role: a list that has no fixed order
+    loose = (end - 12, end - 8, end - 4) if branching <= len(cards) - 12 else ()
     return Scene(
         window=_window(placement),
         elements=furniture + cards,
         clocks=(len(furniture) - 1,),
-        unordered=(slots - 4, slots - 3, slots - 2, slots - 1) if branching <= len(cards) - 4 else (),
+        unordered=loose,
     )
 
 
@@ -130,7 +131,7 @@ def foreign_scene(placement: Placement) -> Scene:
         element(
             w.role,
             w.text,
-            placement.box(7 + w.at[0], 8 + w.at[1], *w.at[2:]),
+            place(w, (7, 8), placement),
             "visitor",
             w.role == "menuitem",
             False,

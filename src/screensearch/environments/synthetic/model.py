@@ -47,7 +47,8 @@ class Variable:
 
     An episode starts with one of `initial`, drawn by its seed. `text` marks open text: it may hold
     anything typed, and effects read it only by asking whether two texts are equal. `inert` marks
-    what no effect reads or writes (seeded content): enumerating one value stands for all.
+    what no effect reads or writes and every main screen shows (seeded content): enumerating one
+    value stands for all.
     """
 
     name: str

@@ -96,10 +96,9 @@ def _tools(state: State) -> Sequence[Item]:
 def _main(state: State) -> tuple[Widget, ...]:
     editable = _editable(state)
     lines = CONTENTS[str(state["content"])]
-    inset = 0 if state["wrap"] else 1
+    width = 17 if state["wrap"] else 20
     page = tuple(
-        Widget(f"line.{i}", "text", line, (9 + inset, 6 + i, 18 - 3 * inset, 1), parent="page")
-        for i, line in enumerate(lines)
+        Widget(f"line.{i}", "text", line, (9, 6 + i, width, 1), parent="page") for i, line in enumerate(lines)
     )
     own = tuple(
         Widget(f"own.{name}", "text", str(state[name]), (9, 15 + i, 16, 1), parent="page")

@@ -225,7 +225,7 @@ def _main(state: State) -> tuple[Widget, ...]:
     staged = bool(state["staged"])
     tips = ("Keyboard", "Sound", "Power", "Privacy", "Printers")
     return (
-        *title_bar("Settings"),
+        *title_bar(f"Settings - {FACTS[str(state['content'])][0][1]}"),
         Widget("search", "edit", "Find a setting", (0.5, 2, 6, 1)),
         Widget("nav", "list", "Pages", (0, 4, 7, 11)),
         *(

@@ -99,20 +99,15 @@ class Stage:
 
     def outcomes(self, state: State, deed: Deed) -> tuple[Branch[State], ...]:
         """Everything that can follow `deed` in `state`, with probabilities that sum to 1."""
-        if not any(event.pending(state) for event in self.app.events):
-            branches = self._act(state, deed)
-            if len(branches) == 1 and branches[0].outcome is not Outcome.OK:
-                return branches
-            return self._land_after(branches, certain=deed.template == "wait")
-        landed = self._land_before(state) if deed.template != "wait" else ((1.0, state),)
-        return self._land_after(
-            tuple(
+        waits = deed.template == "wait"
+        branches = self._act(state, deed)
+        if not waits and any(event.pending(state) for event in self.app.events):
+            branches = tuple(
                 Branch(p * b.probability, b.state, b.outcome, b.note)
-                for p, before in landed
+                for p, before in self._land_before(state)
                 for b in self._act(before, deed)
-            ),
-            certain=deed.template == "wait",
-        )
+            )
+        return self._land_after(branches, certain=waits)
 
     def _draw(self, state: State) -> Drawn:
         pane = self._panes[str(state["window"])]

@@ -7,9 +7,11 @@ the true screens, be it that the screen stands for several true states or that t
 Only `OK` counts, because only `OK` feeds the ambiguity that is to be judged by this (DESIGN, 3.10).
 
 The reachable states are enumerated once (breadth first, a few thousand per application). Two
-reductions keep that finite, and both are exact for what is declared: an `inert` variable is read by
-no effect, so one of its values stands for all; and effects read open text only by equality, so
-renaming the texts of a state, distinct ones to distinct samples, changes nothing else.
+reductions keep that finite: an `inert` variable is read by no effect and is seen on every main screen,
+so one of its values stands for all (a dialog that hides it also hides what makes it aliased anyway);
+and effects read open text only by equality, so renaming the texts of a state, distinct ones to
+distinct samples, changes nothing else. A word of the application's own that is typed by hand is
+renamed too: what it may coincide with is lost to `aliased`, never to ``state`` and ``screen``.
 """
 
 from __future__ import annotations
