@@ -52,7 +52,8 @@ class Lock:
 
 
 def main(folder: str) -> None:
-    settings = ss.resolve(overrides=["candidates.wait=false", "candidates.scroll=false", "candidates.keys=[]"])
+    only_buttons = ["candidates.wait=false", "candidates.scroll=false", "candidates.keys=[]"]
+    settings = ss.resolve(overrides=only_buttons)
     summary = ss.start_exploration(Lock(), folder, stop=ss.StopRule(steps=300), settings=settings)
     print(f"{summary.states} states, {summary.edges} edges in {summary.steps} steps")
     with ss.open_run(folder) as run:

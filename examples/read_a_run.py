@@ -1,7 +1,7 @@
 """Read a run: which screens are ambiguous, and what led there.
 
-    screensearch explore synthetic:notepad --out runs/notepad
-    python examples/read_a_run.py runs/notepad
+screensearch explore synthetic:notepad --out runs/notepad
+python examples/read_a_run.py runs/notepad
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def main(folder: str) -> None:
     with ss.open_run(folder) as run:
         most_ambiguous = sorted(run.states(), key=lambda state: state.ambiguity, reverse=True)[:5]
         for state in most_ambiguous:
-            print(f"state {state.id}: u = {state.ambiguity:.3f}, seen {state.visits} times, {state.text[:60]!r}")
+            print(f"state {state.id}: u = {state.ambiguity:.3f}, {state.visits} visits, {state.text[:60]!r}")
         outcomes = Counter(transition.outcome for transition in run.transitions())
         print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
 
