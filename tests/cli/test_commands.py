@@ -73,6 +73,14 @@ def test_explain_shows_the_score_both_jaccards_and_the_differing_atoms(folder: s
     assert json.loads(run("explain", folder, "0", "@1", "--json").stdout)["one_state"] is True
 
 
+def test_an_entry_alone_is_explained_by_its_logged_decision(folder: str) -> None:
+    explained = json.loads(run("explain", folder, "@1", "--json").stdout)
+    assert explained["decision"]["how"] == "new"
+    assert explained["one_state"] is True
+    assert "founded state 0" in run("explain", folder, "@1").output
+    assert "name a second screen" in run("explain", folder, "1").output
+
+
 def test_explain_tells_what_a_name_may_be(folder: str) -> None:
     assert "neither a state" in run("explain", folder, "zero", "1").output
     assert "has no state 9999" in run("explain", folder, "9999", "1").output

@@ -11,6 +11,7 @@ from rich.markup import escape
 from screensearch.cli.output import as_json_option, console, print_json, table
 from screensearch.config import presets
 from screensearch.domain.screen import Screen
+from screensearch.domain.transition import Decision
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.run import Run, State, open_run
 from screensearch.identify.resolve import IdentifySettings, Resolver
@@ -108,27 +109,32 @@ def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
 @click.command()
 @run_argument
 @click.argument("first")
-@click.argument("second")
+@click.argument("second", required=False)
 @as_json_option
-def explain(run: Path, first: str, second: str, as_json: bool) -> None:
+def explain(run: Path, first: str, second: str | None, as_json: bool) -> None:
     """Why two screens of a RUN are, or are not, one state.
 
     FIRST and SECOND are states (12: the screen that founded state 12) or log entries (@345: the screen
-    that entry 345 ended on).
+    that entry 345 ended on). An entry alone is explained by the decision that was logged for it.
     """
     with open_run(run) as opened:
+        decision: Decision | None = None
+        if second is None:
+            decision = _logged_decision(opened, first)
+            first, second = str(decision.state), first
         a, b = _named_screen(opened, first), _named_screen(opened, second)
-        comparison = opened.explain(a, b)
+        comparison, one_state = opened.explain(a, b), opened.joins(a, b)
         settings = opened.settings.identify
     apart = [name for name in settings.filters if getattr(a.metadata, name) != getattr(b.metadata, name)]
-    one_state = not apart and comparison.same
     if as_json:
         print_json(
             {
                 "run": str(run),
                 "first": first,
                 "second": second,
+                "decision": decision,
                 "one_state": one_state,
+                "identifier": settings.identifier,
                 "threshold": settings.merge.threshold,
                 "differing_filters": apart,
                 "comparison": comparison,
@@ -136,10 +142,11 @@ def explain(run: Path, first: str, second: str, as_json: bool) -> None:
         )
         return
     out = console()
-    verdict = "one state" if one_state else "two states"
+    if decision is not None:
+        out.print(_told(decision, second))
     out.print(
-        f"[bold]{verdict}[/]: score {comparison.score:.4f} "
-        f"{'≥' if comparison.same else '<'} {settings.merge.threshold}, "
+        f"{first} and {second} are [bold]{'one state' if one_state else 'two states'}[/] by "
+        f"{settings.identifier}: score {comparison.score:.4f} (threshold {settings.merge.threshold}), "
         f"cell×role {comparison.role_jaccard:.4f}, cell×text {comparison.text_jaccard:.4f}"
     )
     for name in apart:
@@ -195,6 +202,27 @@ def plugins(as_json: bool) -> None:
     out = console()
     out.print(rows)
     out.print(f"\npresets: {', '.join(presets())}\nthe identifier exact is: {exact}")
+
+
+def _logged_decision(run: Run, name: str) -> Decision:
+    if not name.startswith("@") or not name[1:].isdecimal():
+        raise ScreenSearchError(f"{name!r} alone is not a log entry (@345); name a second screen to compare")
+    decision = run.entry(int(name[1:])).decision
+    if decision is None:
+        raise ScreenSearchError(f"entry {name[1:]} of {run.path} has no decision: it reached no state")
+    return decision
+
+
+def _told(decision: Decision, name: str) -> str:
+    how = {
+        "new": f"founded state {decision.state}: nothing scored over the threshold",
+        "match": f"joined state {decision.state} with score {decision.score:.4f}",
+        "memo": f"has the atoms of an earlier screen of state {decision.state}",
+    }[decision.how]
+    runner_up = decision.runner_up
+    return f"{name} {how}" + (
+        "" if runner_up is None else f"; runner-up: state {runner_up.state} with {runner_up.score:.4f}"
+    )
 
 
 def _named_screen(run: Run, name: str) -> Screen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from screensearch.domain.transition import Arrival, Entry, Transition
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import restore_graph
 from screensearch.explore.verify import Verification, verify_log
+from screensearch.identify.resolve import Resolver
 from screensearch.identify.verify import Comparison, compare
 from screensearch.record.graph import StateGraph, Tried
 from screensearch.record.run import RunFolder, open_run_folder
@@ -105,21 +106,33 @@ class Run:
             raise ScreenSearchError(f"{self.path} has no state {state}")
         return self.log.screen(row)
 
-    def screen_of_entry(self, sequence: int) -> Screen:
-        """The screen that a log entry ended on."""
+    def entry(self, sequence: int) -> Entry:
+        """One entry of the log, by its number."""
         found = next(self.log.read(after=sequence - 1), None)
         if found is None or found[0] != sequence:
             raise ScreenSearchError(
                 f"{self.path} has no entry {sequence}: they are 1 to {self.log.last_sequence}"
             )
-        row = found[1].screen
+        return found[1]
+
+    def screen_of_entry(self, sequence: int) -> Screen:
+        """The screen that a log entry ended on."""
+        row = self.entry(sequence).screen
         if row is None:
             raise ScreenSearchError(f"entry {sequence} of {self.path} ended with nothing to be seen")
         return self.log.screen(row)
 
     def explain(self, first: Screen, second: Screen) -> Comparison:
-        """Why two screens are, or are not, one state under this run's settings."""
+        """Two screens side by side: their score, both Jaccards, what they share and what they do not."""
         return compare(first, second, self.settings.identify.merge)
+
+    def joins(self, founder: Screen, screen: Screen) -> bool:
+        """Whether a screen would join a state founded on another, under this run's rule and filters."""
+        rule = self.settings.identify
+        if rule.identifier == "hybrid":  # decides by the same score; retrieval only limits who is asked
+            rule = replace(rule, identifier="exact")
+        resolver = Resolver(rule)
+        return resolver.resolve(founder).state == resolver.resolve(screen).state
 
     def verify(self) -> Verification:
         """Derive everything again from the log and compare."""

@@ -130,7 +130,7 @@ class StateGraph:
         self._apply_all((row_of(sequence, entry),))
 
     def _apply_all(self, rows: Iterable[Row]) -> None:
-        """The fold itself, as one loop over local names: calls and attributes would cost half as much again."""
+        """The fold itself, as one loop over local names: a call for each row would cost half as much again."""
         states, outcomes = self._states, self._outcomes
         last, edges, learned = self._sequence, self._edges, 0
         try:
@@ -138,13 +138,13 @@ class StateGraph:
                 sequence, outcome, source, signature, target, reward = row
                 if sequence != last + 1:
                     raise FormatError(f"entry {sequence} follows entry {last}: the log has a gap")
-                if outcome != START:
-                    state = states.get(source)  # type: ignore[arg-type]  # None is in no graph
-                    if state is None:
-                        raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
-                if outcome != _OK:
-                    if outcome != START:
-                        _note_failure(state, signature, outcome)
+                state = states.get(source)  # type: ignore[arg-type]  # None is in no graph
+                if outcome == START:
+                    outcomes[outcome] = outcomes.get(outcome, 0) + 1
+                elif state is None:
+                    raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
+                elif outcome != _OK:
+                    _note_failure(state, signature, outcome)
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1
                 elif signature is None or target is None or reward is None:
                     raise FormatError(f"entry {sequence} is ok but is no transition: {row}")
