@@ -130,7 +130,7 @@ class StateGraph:
         self._apply_all((row_of(sequence, entry),))
 
     def _apply_all(self, rows: Iterable[Row]) -> None:
-        """The fold itself, as one loop over local names: a call for each row would cost half as much again."""
+        """The fold itself, as one loop over local names: a call for each row would cost half as much."""
         states, outcomes = self._states, self._outcomes
         last, edges, learned = self._sequence, self._edges, 0
         try:

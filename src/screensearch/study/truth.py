@@ -63,6 +63,8 @@ class TruthReport:
     false_merge_rate: float  # of all pairs of different true screens, how many were merged
     mixed_states: int  # states that hold more than one true screen
     aliased_states: int
+    dispersed_states: int  # states with D(s) > 0: some action was seen to have different outcomes
+    dispersed_aliased: int  # of those, how many are truly aliased
     ambiguity_auroc: float  # u(s) of aliased against other states; NaN if there is only one kind
     ambiguity_auroc_tried: float  # the same, over states tried at least 20 times
     dispersion_auroc: float  # D(s) instead of u(s), over all states: without the pull of the prior u₀
@@ -121,6 +123,7 @@ def judge(run: Run, rule: Rule) -> TruthReport:
     screens_of: dict[StateId, set[int | str]] = {}
     for (_, screen), state in seen.items():
         screens_of.setdefault(state, set()).add(screen)
+    dispersed = [state for state in aliased if _dispersion(graph, state) > 0]
     tried = [state for state in aliased if graph.trials(state) >= ENOUGH_TRIALS]
     return TruthReport(
         environment=run.environment,
@@ -135,6 +138,8 @@ def judge(run: Run, rule: Rule) -> TruthReport:
         false_merge_rate=quality.false_merge_rate,
         mixed_states=sum(len(screens) > 1 for screens in screens_of.values()),
         aliased_states=sum(aliased.values()),
+        dispersed_states=len(dispersed),
+        dispersed_aliased=sum(aliased[state] for state in dispersed),
         ambiguity_auroc=_auroc(graph.ambiguity, aliased),
         ambiguity_auroc_tried=_auroc(graph.ambiguity, {state: aliased[state] for state in tried}),
         dispersion_auroc=_auroc(lambda state: _dispersion(graph, state), aliased),
@@ -182,14 +187,14 @@ def to_markdown(reports: Sequence[TruthReport]) -> str:
     """The reports as one table."""
     head = (
         "| application | rule | observations | true screens | states | mixed | precision | recall | F1 "
-        "| false merges | aliased | AUROC of u | of u, n ≥ 20 | of D |\n"
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+        "| false merges | aliased | dispersed | of those aliased | AUROC of u | of u, n ≥ 20 | of D |\n"
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     )
     return head + "".join(
         f"| {report.environment.removeprefix('synthetic:')} | {report.rule} | {report.observations:,} "
         f"| {report.true_screens:,} | {report.states:,} | {report.mixed_states:,} | {report.precision:.3f} "
         f"| {report.recall:.3f} | {report.f1:.3f} | {report.false_merge_rate:.5f} "
-        f"| {report.aliased_states:,} | {report.ambiguity_auroc:.3f} | {report.ambiguity_auroc_tried:.3f} "
+        f"| {report.aliased_states:,} | {report.dispersed_states:,} | {report.dispersed_aliased:,} | {report.ambiguity_auroc:.3f} | {report.ambiguity_auroc_tried:.3f} "
         f"| {report.dispersion_auroc:.3f} |\n"
         for report in reports
     )
