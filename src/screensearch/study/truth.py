@@ -185,16 +185,24 @@ def _auroc(score: Callable[[StateId], float], aliased: dict[StateId, bool]) -> f
 
 def to_markdown(reports: Sequence[TruthReport]) -> str:
     """The reports as one table."""
-    head = (
-        "| application | rule | observations | true screens | states | mixed | precision | recall | F1 "
-        "| false merges | aliased | dispersed | of those aliased | AUROC of u | of u, n ≥ 20 | of D |\n"
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
-    )
-    return head + "".join(
-        f"| {report.environment.removeprefix('synthetic:')} | {report.rule} | {report.observations:,} "
-        f"| {report.true_screens:,} | {report.states:,} | {report.mixed_states:,} | {report.precision:.3f} "
-        f"| {report.recall:.3f} | {report.f1:.3f} | {report.false_merge_rate:.5f} "
-        f"| {report.aliased_states:,} | {report.dispersed_states:,} | {report.dispersed_aliased:,} | {report.ambiguity_auroc:.3f} | {report.ambiguity_auroc_tried:.3f} "
-        f"| {report.dispersion_auroc:.3f} |\n"
-        for report in reports
-    )
+    columns: dict[str, Callable[[TruthReport], str]] = {
+        "application": lambda report: report.environment.removeprefix("synthetic:"),
+        "rule": lambda report: report.rule,
+        "observations": lambda report: f"{report.observations:,}",
+        "true screens": lambda report: f"{report.true_screens:,}",
+        "states": lambda report: f"{report.states:,}",
+        "mixed": lambda report: f"{report.mixed_states:,}",
+        "precision": lambda report: f"{report.precision:.3f}",
+        "recall": lambda report: f"{report.recall:.3f}",
+        "F1": lambda report: f"{report.f1:.3f}",
+        "false merges": lambda report: f"{report.false_merge_rate:.5f}",
+        "aliased": lambda report: f"{report.aliased_states:,}",
+        "dispersed": lambda report: f"{report.dispersed_states:,}",
+        "of those aliased": lambda report: f"{report.dispersed_aliased:,}",
+        "AUROC of u": lambda report: f"{report.ambiguity_auroc:.3f}",
+        "of u, n ≥ 20": lambda report: f"{report.ambiguity_auroc_tried:.3f}",
+        "of D": lambda report: f"{report.dispersion_auroc:.3f}",
+    }
+    rows = [list(columns), ["---", "---", *["--:"] * (len(columns) - 2)]]
+    rows += [[cell(report) for cell in columns.values()] for report in reports]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
