@@ -1,0 +1,191 @@
+"""The documentation cannot fall behind the code without a test that says where."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from our_pages import PAGES, ROOT, Block, Typed, anchors, blocks, inline_code, links, typed_lines
+
+import screensearch
+from screensearch.cli import main
+from screensearch.config import resolve
+from screensearch.config.settings import DOCUMENT_VERSION
+from screensearch.domain.document import OBSERVATION_VERSION
+from screensearch.record.format import FORMAT_VERSION
+from screensearch.record.sqlite_schema import SCHEMA
+
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+COMMANDS = [
+    typed
+    for block in BLOCKS
+    if block.language == "console"
+    for typed in typed_lines(block)
+    if typed.line.startswith("screensearch ")
+]
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def in_language(language: str) -> list[Block]:
+    return [block for block in BLOCKS if block.language == language]
+
+
+def test_the_generated_pages_say_what_the_code_says() -> None:
+    check = subprocess.run(
+        [sys.executable, "scripts/reference_pages.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert check.returncode == 0, check.stderr
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        for link in links(page):
+            target = (page.parent / link.partition("#")[0]).resolve()
+            if target.suffix == ".md" and target.exists():
+                waiting.append(target)
+    assert [named(page) for page in PAGES if page not in reached] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in links(page):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def parse(arguments: list[str]) -> click.Context | None:
+    """Parse a command line without running it; None for one that only asks for help."""
+    command: click.Command = main
+    context: click.Context | None = None
+    name = "screensearch"
+    while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        context = click.Context(command, info_name=name, parent=context)
+        below = command.get_command(context, arguments[0])
+        if below is None:
+            raise click.UsageError(f"no command {arguments[0]!r}")
+        name, *arguments = arguments
+        command = below
+    try:
+        return command.make_context(name, arguments, parent=context)
+    except click.exceptions.Exit:
+        return None
+
+
+def accept(line: str) -> None:
+    """Raise if a command, an option, a value or a setting named by ``--set`` would be refused."""
+    context = parse(shlex.split(line)[1:])
+    if context is not None and context.params.get("overrides"):
+        preset = context.params["preset"]
+        resolve("default" if preset.endswith(".toml") else preset, overrides=context.params["overrides"])
+
+
+@pytest.mark.parametrize("typed", COMMANDS, ids=lambda typed: f"{typed.place} {typed.line[:60]}")
+def test_a_command_line_in_the_docs_is_accepted_unless_it_is_shown_to_fail(typed: Typed) -> None:
+    if typed.refused:
+        with pytest.raises((click.ClickException, screensearch.ScreenSearchError)):
+            accept(typed.line)
+    else:
+        accept(typed.line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_a_command_in_the_text_exists(page: Path) -> None:
+    for code in inline_code(page):
+        if code.startswith("screensearch "):
+            try:
+                parse(shlex.split(code)[1:])
+            except click.MissingParameter:
+                continue  # the text names the command, not all that it needs
+
+
+def test_no_command_line_escapes_the_check() -> None:
+    """What is typed stands in a console block, after a ``$``."""
+    astray = [
+        f"{block}: {line}"
+        for block in BLOCKS
+        for line in block.text.splitlines()
+        if block.language != "console"
+        and line.lstrip("$ ").startswith("screensearch ")
+        and named(block.page) != "docs/reference/cli.md"
+    ]
+    assert astray == []
+
+
+@pytest.mark.parametrize("block", in_language("python"), ids=str)
+def test_a_python_block_compiles_and_its_names_of_ours_exist(block: Block) -> None:
+    tree = ast.parse(block.text, str(block))
+    compile(tree, str(block), "exec")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "screensearch":
+            module = importlib.import_module(node.module or "")
+            assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "screensearch":
+            assert node.attr in screensearch.__all__
+
+
+@pytest.mark.parametrize("block", in_language("toml"), ids=str)
+def test_a_toml_block_is_toml(block: Block) -> None:
+    tomllib.loads(block.text)
+
+
+@pytest.mark.parametrize("block", in_language("json"), ids=str)
+def test_a_json_block_is_json(block: Block) -> None:
+    json.loads(block.text)
+
+
+def test_a_settings_file_in_the_docs_is_accepted(tmp_path: Path) -> None:
+    files = [block for block in in_language("toml") if "entry-points" not in block.text]
+    assert files
+    for block in files:
+        path = tmp_path / "mine.toml"
+        path.write_text(block.text, encoding="utf-8")
+        resolve("default", files=[path])
+
+
+def test_the_run_format_names_every_table_column_and_version() -> None:
+    text = (ROOT / "docs" / "reference" / "run-format.md").read_text(encoding="utf-8")
+    database = sqlite3.connect(":memory:")
+    database.executescript(SCHEMA)
+    tables = [
+        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    ]
+    columns = {name for table in tables for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
+    database.close()
+    assert [table for table in tables if f"**{table}**" not in text] == []
+    assert sorted(column for column in columns if f"`{column}`" not in text) == []
+    assert f"format {FORMAT_VERSION}, the only one so far" in text
+    assert f"| an observation document | {OBSERVATION_VERSION} |" in text
+    assert f"| a settings document | {DOCUMENT_VERSION} |" in text
+
+
+def test_scripts_that_the_docs_name_exist_and_can_be_run() -> None:
+    for page in PAGES:
+        for name in set(re.findall(r"(?<![\w/.])scripts/[a-z]+\b(?!\.)", page.read_text(encoding="utf-8"))):
+            script = ROOT / name
+            assert script.is_file(), f"{named(page)} names {name}"
+            assert script.stat().st_mode & 0o100, f"{name} is not executable"
