@@ -24,7 +24,7 @@ from screensearch.explore.exploration import StopRule, resume_exploration, start
 from screensearch.explore.progress import Progress, Summary
 from screensearch.explore.run import Run, State, open_run
 from screensearch.explore.verify import Verification
-from screensearch.identify.resolve import IDENTIFIERS, Identifier
+from screensearch.identify.resolve import IDENTIFIERS, Identifier, IdentifySettings, Match, Query
 from screensearch.select.priors import PRIORS, Prior
 from screensearch.select.selectors import SELECTORS, Selection, Selector, Situation
 
@@ -44,12 +44,15 @@ __all__ = [
     "EpisodeId",
     "Guard",
     "Identifier",
+    "IdentifySettings",
     "Image",
+    "Match",
     "Metadata",
     "Observation",
     "Outcome",
     "Prior",
     "Progress",
+    "Query",
     "Result",
     "Run",
     "Screen",

@@ -55,6 +55,7 @@ class Decision:
 
     @property
     def founded(self) -> bool:
+        """Whether this screen is the first of its state."""
         return self.how == "new"
 
 
@@ -125,6 +126,7 @@ class Transition:
 
     @property
     def target(self) -> StateId | None:
+        """The state it ended in, if it ended in one."""
         return None if self.decision is None else self.decision.state
 
 

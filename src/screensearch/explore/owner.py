@@ -156,7 +156,7 @@ class Owner:
             process = await asyncio.create_subprocess_exec(
                 self._python,
                 "-m",
-                "screensearch.explore.worker",
+                "screensearch.explore.worker_process",
                 str(theirs.fileno()),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

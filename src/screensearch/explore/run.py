@@ -54,6 +54,7 @@ class Run:
         self.close()
 
     def close(self) -> None:
+        """Release the log. Safe to call twice."""
         self.log.close()
 
     @cached_property
@@ -67,6 +68,7 @@ class Run:
             yield self.state(state)
 
     def state(self, state: StateId) -> State:
+        """One state by its number."""
         first_seen = self.graph.first_seen(state)
         if first_seen is None:
             raise ScreenSearchError(

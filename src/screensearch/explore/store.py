@@ -22,10 +22,10 @@ from screensearch.domain.transition import (
     Reward,
     Transition,
 )
-from screensearch.encode.embed import EMBEDDERS
+from screensearch.encode.embed import make_embedder
 from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.messages import Announce, Begin, Here, Receipt, Report, Sighting, Tried
-from screensearch.identify.resolve import Resolver
+from screensearch.identify.resolve import IDENTIFIERS, Resolver
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log
 from screensearch.select.reward import reward_on
@@ -309,10 +309,9 @@ class ShardStore:
 
 def make_resolver(settings: Settings) -> Resolver:
     """The identifier of these settings, with the embedder if it is one that needs vectors."""
-    embedder = None
-    if settings.identify.identifier == "hybrid":
-        embedder = EMBEDDERS.get(settings.embed.name)(settings.embed)
-    return Resolver(settings.identify, embedder)
+    factory = IDENTIFIERS.get(settings.identify.identifier)
+    needed = getattr(factory, "needs_embedder", False)
+    return Resolver(settings.identify, make_embedder(settings.embed) if needed else None)
 
 
 def restore_graph(log: Log, settings: Settings) -> StateGraph:

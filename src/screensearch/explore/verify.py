@@ -29,6 +29,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
+        """Whether there was no problem at all."""
         return not self.problems
 
 

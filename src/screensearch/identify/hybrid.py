@@ -26,7 +26,9 @@ from screensearch.identify.verify import Overlap, merge_rule
 
 
 class HybridIdentifier:
-    """The states of one pool, nominated by two rankings."""
+    """The paper's: BM25 and HNSW nominate, ranks fuse, the highest-ranked over the threshold is the state."""
+
+    needs_embedder = True
 
     def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
         if embedder is None:

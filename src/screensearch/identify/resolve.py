@@ -115,7 +115,10 @@ class Identifier(Protocol):
 
 
 IDENTIFIERS: Registry[Callable[[IdentifySettings, Embedder | None], Identifier]] = Registry("identifier")
-"""Identifier plugins: each is called with the settings and an embedder, once for every pool."""
+"""Identifier plugins: each is called with the settings and an embedder, once for every pool.
+
+The embedder is None unless the plugin has a true attribute ``needs_embedder``: loading one is not free.
+"""
 
 
 @dataclass(slots=True)
