@@ -21,7 +21,7 @@ import pytest
 
 import screensearch as ss
 from screensearch.domain.transition import Outcome, Transition
-from screensearch.study.truth import read_truth
+from screensearch.record.truth import read_truth
 
 STEPS = 1_200
 WORKERS = 3
@@ -82,7 +82,7 @@ def check(folder: Path) -> list[Transition]:
         assert verification.problems == ()
         keys = [(entry.episode, entry.step) for _, entry in run.entries()]
         assert len(set(keys)) == len(keys)
-        assert read_truth(folder).keys() <= set(keys)
+        assert read_truth(folder / "truth").keys() <= set(keys)
         return list(run.transitions())
 
 

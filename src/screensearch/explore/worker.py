@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from screensearch.config import Settings
@@ -16,6 +15,7 @@ from screensearch.errors import EnvironmentFailed
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Store, Witness, explore_episode
 from screensearch.record.artifacts import Artifacts
+from screensearch.record.truth import TruthNotes
 
 EMPTY_EPISODES = 3
 """So many episodes in a row without a single action mean that there is nothing to explore."""
@@ -35,7 +35,7 @@ async def work(
     artifacts = Artifacts(folder / "artifacts") if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, artifacts)
     number, empty = first_episode, 0
-    with _truth_notes(world, folder / "truth" / f"w{worker}.jsonl") as witness:
+    with _witness(world, folder / "truth", worker) as witness:
         while True:
             world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
             mind.start_episode(choice_seed)
@@ -60,16 +60,11 @@ async def work(
 
 
 @contextlib.contextmanager
-def _truth_notes(world: Environment, path: Path) -> Iterator[Witness | None]:
+def _witness(world: Environment, folder: Path, worker: int) -> Iterator[Witness | None]:
     """Note the truth of every observation beside the run, where the environment knows it."""
     if not isinstance(world, TruthTeller):
         yield None
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    encode = msgspec.json.Encoder().encode
-    with path.open("ab", buffering=0) as notes:  # a note is written whole or not at all
-
-        def witness(episode: EpisodeId, step: int) -> None:
-            notes.write(encode({"episode": episode.number, "step": step, **world.truth()}) + b"\n")
-
-        yield witness
+    teller = world
+    with TruthNotes(folder, worker) as notes:
+        yield lambda episode, step: notes.note(episode, step, teller.truth())

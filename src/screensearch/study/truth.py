@@ -8,11 +8,8 @@ its true screens is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-
-import msgspec
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
@@ -23,20 +20,11 @@ from screensearch.explore.store import make_resolver
 from screensearch.record.ambiguity import dispersion
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Row, row_of
+from screensearch.record.truth import read_truth
 from screensearch.study.metrics import auroc, pair_quality
 
 ENOUGH_TRIALS = 20
 """u(s) leaves its prior behind at n_s = κ = 20: a second AUROC looks at states tried that often."""
-
-
-class Note(msgspec.Struct):
-    """One line of a run's truth: what an observation really was. Other keys are the world's own."""
-
-    episode: int
-    step: int
-    state: int | str
-    screen: int | str
-    aliased: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +79,7 @@ def rules(settings: Settings) -> list[Rule]:
 
 def judge(run: Run, rule: Rule) -> TruthReport:
     """Decide about a run's screens anew under a rule, and compare with the truth noted beside it."""
-    truth = read_truth(run.path)
+    truth = read_truth(run.path / "truth")
     resolver = make_resolver(rule.settings)
     graph = StateGraph(rule.settings.ambiguity)
     decided: dict[int, StateId] = {}
@@ -144,26 +132,6 @@ def judge(run: Run, rule: Rule) -> TruthReport:
         ambiguity_auroc_tried=_auroc(graph.ambiguity, {state: aliased[state] for state in tried}),
         dispersion_auroc=_auroc(lambda state: _dispersion(graph, state), aliased),
     )
-
-
-def read_truth(folder: Path) -> dict[tuple[EpisodeId, int], Note]:
-    """What the world noted beside a run, by episode and step."""
-    decoder = msgspec.json.Decoder(Note)
-    notes: dict[tuple[EpisodeId, int], Note] = {}
-    for path in sorted((folder / "truth").glob("w*.jsonl")):
-        worker = int(path.stem.removeprefix("w"))
-        for line in _whole_lines(path):
-            note = decoder.decode(line)
-            notes[EpisodeId(worker, note.episode), note.step] = note
-    return notes
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    """Lines that were written to their end: a worker may have been killed in its last one."""
-    with path.open("rb") as lines:
-        for line in lines:
-            if line.endswith(b"\n"):
-                yield line
 
 
 def _row_under(sequence: int, entry: Entry, source: StateId | None, target: StateId | None) -> Row:

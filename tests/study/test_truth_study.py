@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import screensearch as ss
 from screensearch.cli import main
 from screensearch.errors import FormatError
-from screensearch.study.truth import Rule, judge, read_truth, rules, to_markdown
+from screensearch.study.truth import Rule, judge, rules, to_markdown
 
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none", "embed.name=hashing"])
 WORLD = "synthetic:generated?states=300&aliasing=0.3&noise=0&hazards=0"
@@ -55,14 +55,6 @@ def test_a_rule_that_merges_everything_has_no_precision(folder: Path) -> None:
 def test_judging_under_the_runs_own_rule_finds_the_runs_own_graph(folder: Path) -> None:
     with ss.open_run(folder) as run:
         assert judge(run, Rule("own", run.settings)).states == run.graph.states
-
-
-def test_a_half_written_note_is_not_read(folder: Path, tmp_path: Path) -> None:
-    notes = tmp_path / "truth"
-    notes.mkdir()
-    whole = (folder / "truth" / "w0.jsonl").read_bytes()
-    (notes / "w0.jsonl").write_bytes(whole[:-5])
-    assert len(read_truth(tmp_path)) == len(read_truth(folder)) - 1
 
 
 def test_a_run_without_truth_is_refused(folder: Path, tmp_path: Path) -> None:
