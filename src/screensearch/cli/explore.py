@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from screensearch.cli.live import LiveView
-from screensearch.cli.output import as_json_option, console, print_json, table
+from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.config import resolve
 from screensearch.errors import SettingsError
 from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
@@ -108,7 +108,7 @@ def _print_summary(summary: Summary) -> None:
         "plateau": "no new states any more",
         "interrupted": "interrupted",
     }
-    out.print(f"[bold]{summary.run}[/]  {summary.environment}  ({endings[summary.ended]})")
+    say(out, f"[bold]{summary.run}[/]  {summary.environment}  ({endings[summary.ended]})")
     figures = table("steps", "states", "edges", "captures", "crashes", "hangs", "missed", "lost", "steps/s")
     figures.add_row(
         *(
@@ -127,7 +127,7 @@ def _print_summary(summary: Summary) -> None:
         f"{summary.steps_per_second:,.0f}",
     )
     out.print(figures)
-    out.print(f"[dim]graph {summary.digest}, identified by {summary.identifier}[/]")
+    say(out, f"[dim]graph {summary.digest}, identified by {summary.identifier}[/]")
     if summary.ended == "interrupted":
-        out.print(f"Go on with: screensearch explore --resume --out {summary.run} --steps N")
-    out.print(f"Look at it with: screensearch show {summary.run}")
+        say(out, f"Go on with: screensearch explore --resume --out {summary.run} --steps N")
+    say(out, f"Look at it with: screensearch show {summary.run}")

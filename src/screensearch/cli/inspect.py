@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from screensearch.cli.output import as_json_option, console, print_json, table
+from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.config import presets
 from screensearch.domain.screen import Screen
 from screensearch.domain.transition import Decision
@@ -39,14 +39,16 @@ def show(run: Path, as_json: bool) -> None:
         print_json({**described, "ambiguous_actions": ambiguous, "failures": failures})
         return
     out = console()
-    out.print(
-        f"[bold]{escape(described['run'])}[/]  {escape(described['environment'])}  seed {described['seed']}"
+    say(
+        out,
+        f"[bold]{escape(described['run'])}[/]  {escape(described['environment'])}  seed {described['seed']}",
     )
     outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in described["outcomes"].items())
-    out.print(
-        f"{described['states']:,} states, {described['edges']:,} edges in {described['entries']:,} entries"
+    say(
+        out,
+        f"{described['states']:,} states, {described['edges']:,} edges in {described['entries']:,} entries",
     )
-    out.print(f"{outcomes}\n[dim]graph {described['digest']}[/]")
+    say(out, f"{outcomes}\n[dim]graph {described['digest']}[/]")
     if ambiguous:
         rows = table("state", "action", "N", "dispersion", "leads to", right=("state", "N"))
         for action in ambiguous:
@@ -61,7 +63,7 @@ def show(run: Path, as_json: bool) -> None:
                 f"{action['dispersion']:.3f}",
                 leads,
             )
-        out.print("\n[bold]The same action, different outcomes[/]")
+        say(out, "\n[bold]The same action, different outcomes[/]")
         out.print(rows)
     if failures:
         rows = table("state", "action", "outcome", "count", right=("state", "count"))
@@ -69,7 +71,7 @@ def show(run: Path, as_json: bool) -> None:
             rows.add_row(
                 str(failure["state"]), escape(failure["signature"]), failure["outcome"], str(failure["count"])
             )
-        out.print("\n[bold]Failures[/]")
+        say(out, "\n[bold]Failures[/]")
         out.print(rows)
 
 
@@ -143,21 +145,20 @@ def explain(run: Path, first: str, second: str | None, as_json: bool) -> None:
         return
     out = console()
     if decision is not None:
-        out.print(_told(decision, second))
-    out.print(
+        say(out, _told(decision, second))
+    say(
+        out,
         f"{first} and {second} are [bold]{'one state' if one_state else 'two states'}[/] by "
         f"{settings.identifier}: score {comparison.score:.4f} (threshold {settings.merge.threshold}), "
-        f"cell×role {comparison.role_jaccard:.4f}, cell×text {comparison.text_jaccard:.4f}"
+        f"cell×role {comparison.role_jaccard:.4f}, cell×text {comparison.text_jaccard:.4f}",
     )
     for name in apart:
-        out.print(
-            f"never compared: {name} is {getattr(a.metadata, name)!r} and {getattr(b.metadata, name)!r}"
-        )
-    out.print(f"{len(comparison.shared)} atoms shared")
+        say(out, f"never compared: {name} is {getattr(a.metadata, name)!r} and {getattr(b.metadata, name)!r}")
+    say(out, f"{len(comparison.shared)} atoms shared")
     for name, atoms in ((first, comparison.only_a), (second, comparison.only_b)):
-        out.print(f"\n[bold]only in {escape(name)}[/] ({len(atoms)})")
+        say(out, f"\n[bold]only in {escape(name)}[/] ({len(atoms)})")
         for atom in atoms:
-            out.print(f"  {escape(atom)}")
+            say(out, f"  {escape(atom)}")
 
 
 @click.command()
@@ -171,14 +172,15 @@ def verify(run: Path, as_json: bool) -> None:
         print_json({"run": str(run), "holds": verification.holds, **_fields(verification)})
     else:
         out = console()
-        out.print(
+        say(
+            out,
             f"{verification.entries:,} entries fold to {verification.states:,} states and "
             f"{verification.edges:,} edges; {verification.checkpoints} checkpoints and "
-            f"{verification.screenshots:,} screenshots checked\n[dim]graph {verification.digest}[/]"
+            f"{verification.screenshots:,} screenshots checked\n[dim]graph {verification.digest}[/]",
         )
         for problem in verification.problems:
-            out.print(f"[red]✗[/] {escape(problem)}")
-        out.print("[bold]holds[/]" if verification.holds else "[bold red]does not hold[/]")
+            say(out, f"[red]✗[/] {escape(problem)}")
+        say(out, "[bold]holds[/]" if verification.holds else "[bold red]does not hold[/]")
     if not verification.holds:
         raise SystemExit(1)
 
@@ -201,7 +203,7 @@ def plugins(as_json: bool) -> None:
             rows.add_row(kind, name, origin)
     out = console()
     out.print(rows)
-    out.print(f"\npresets: {', '.join(presets())}\nthe identifier exact is: {exact}")
+    say(out, f"\npresets: {', '.join(presets())}\nthe identifier exact is: {exact}")
 
 
 def _logged_decision(run: Run, name: str) -> Decision:

@@ -23,6 +23,11 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False)
 
 
+def say(out: Console, line: str) -> None:
+    """Print a line as it is: a path or a command that is cut in two cannot be copied."""
+    out.print(line, soft_wrap=True)
+
+
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:
     """A plain table; the columns named in `right` are figures."""
     made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")

@@ -1,8 +1,4 @@
-"""The contracts of the pluggable kinds, as checks that a plugin's own tests call.
-
-async def test_it_keeps_the_contract():
-    await check_environment(lambda: open_my_world("demo", screenshots=False))
-"""
+"""The contract of an environment."""
 
 from __future__ import annotations
 
@@ -16,22 +12,11 @@ from screensearch.domain.screen import Element, Observation
 from screensearch.domain.transition import Outcome
 from screensearch.encode.roles import ROLES
 from screensearch.environments.protocol import Environment, Result, Start, TruthTeller
-from screensearch.errors import ScreenSearchError
-
-__all__ = ["ContractBroken", "check_environment"]
+from screensearch.testing.contract import ContractBroken, require, unbroken
 
 WINDOW_KINDS = ("main", "dialog", "menu", "popup")
 SEEN = (Outcome.OK, Outcome.MISSED, Outcome.CAPTURE)
 GOES_ON = (Outcome.OK, Outcome.MISSED)
-
-
-class ContractBroken(ScreenSearchError):
-    """A plugin does not keep the contract of its kind: which clause, and what was found."""
-
-
-def _require(holds: bool, clause: str, found: object) -> None:
-    if not holds:
-        raise ContractBroken(f"{clause}; found {found!r:.300}")
 
 
 async def check_environment(
@@ -45,12 +30,12 @@ async def check_environment(
     """
     environment = open_environment()
     try:
-        _require(bool(environment.application), "`application` names the target", environment.application)
+        require(bool(environment.application), "`application` names the target", environment.application)
         start = await environment.reset(seed)
         _check_start(environment, start)
         again = await environment.reset(seed)
         _check_start(environment, again)
-        _require(
+        require(
             dict(again.configuration) == dict(start.configuration),
             "`reset` with the same seed gives the same configuration",
             (dict(start.configuration), dict(again.configuration)),
@@ -59,6 +44,7 @@ async def check_environment(
         await _check_walk(environment, steps, seed)
     finally:
         await environment.close()
+    with unbroken("`close` is safe to call twice"):
         await environment.close()
 
 
@@ -97,7 +83,7 @@ def _example(template: str, observation: Observation, application: str) -> Actio
     usable = _usable(observation, application)
     if template == "focus_click@1":
         clickable = next((e for e in usable if e.clickable), None)
-        _require(clickable is not None, "the first screen has something to click", len(observation.elements))
+        require(clickable is not None, "the first screen has something to click", len(observation.elements))
         return Action(template, clickable)
     if template == "focus_type@1":
         editable = next((e for e in usable if e.editable), None)
@@ -119,13 +105,13 @@ def _any_action(observation: Observation, application: str, rng: random.Random) 
 
 def _check_start(environment: Environment, start: Start) -> None:
     pairs = dict(start.configuration)
-    _require(
+    require(
         all(isinstance(key, str) and isinstance(value, str) for key, value in pairs.items()),
         "a configuration maps strings to strings",
         pairs,
     )
     _check_observation(start.observation)
-    _require(
+    require(
         start.observation.window.application == environment.application,
         "an episode begins in the target application",
         start.observation.window,
@@ -137,12 +123,12 @@ def _check_result(environment: Environment, action: Action, result: Result) -> N
     what = f"after {action.template}"
     seen = result.observation
     if result.outcome not in SEEN:
-        _require(seen is None, f"{what}: {result.outcome} leaves nothing to observe", seen)
+        require(seen is None, f"{what}: {result.outcome} leaves nothing to observe", seen)
         return
     if seen is None:
         raise ContractBroken(f"{what}: {result.outcome} comes with an observation; found none")
     _check_observation(seen)
-    _require(
+    require(
         (seen.window.application != environment.application) == (result.outcome is Outcome.CAPTURE),
         f"{what}: the outcome is `capture` exactly when another application has the window",
         (result.outcome, seen.window),
@@ -152,23 +138,23 @@ def _check_result(environment: Environment, action: Action, result: Result) -> N
 
 def _check_observation(seen: Observation) -> None:
     window = seen.window
-    _require(window.kind in WINDOW_KINDS, f"a window's kind is one of {WINDOW_KINDS}", window.kind)
-    _require(bool(window.application), "a window belongs to an application", window)
-    _require(bool(seen.display_mode), "an observation has a display mode", seen.display_mode)
-    _require(seen.text_scale > 0, "a text scale is positive", seen.text_scale)
-    _require(isinstance(seen.elements, tuple), "elements are a tuple", type(seen.elements))
+    require(window.kind in WINDOW_KINDS, f"a window's kind is one of {WINDOW_KINDS}", window.kind)
+    require(bool(window.application), "a window belongs to an application", window)
+    require(bool(seen.display_mode), "an observation has a display mode", seen.display_mode)
+    require(seen.text_scale > 0, "a text scale is positive", seen.text_scale)
+    require(isinstance(seen.elements, tuple), "elements are a tuple", type(seen.elements))
     for index, element in enumerate(seen.elements):
-        _require(element.role in ROLES, "roles are of our vocabulary", element.role)
-        _require(bool(element.application), "an element belongs to an application", element)
+        require(element.role in ROLES, "roles are of our vocabulary", element.role)
+        require(bool(element.application), "an element belongs to an application", element)
         parent = element.parent
-        _require(
+        require(
             parent is None or (0 <= parent < len(seen.elements) and parent != index),
             "a parent is the index of another element",
             (index, parent),
         )
     image = seen.screenshot
     if image is not None:
-        _require(
+        require(
             len(image.pixels) == image.width * image.height * 3,
             "a screenshot is rows of RGB bytes",
             (image.width, image.height, len(image.pixels)),
@@ -178,9 +164,7 @@ def _check_observation(seen: Observation) -> None:
 def _check_truth(environment: Environment) -> None:
     if not isinstance(environment, TruthTeller):
         return
-    truth = msgspec.json.encode(dict(environment.truth()))
-    _require(
-        msgspec.json.encode(dict(environment.truth())) == truth,
-        "truth does not change by being read",
-        truth,
-    )
+    with unbroken("truth is JSON values"):
+        truth = msgspec.json.encode(dict(environment.truth()))
+        again = msgspec.json.encode(dict(environment.truth()))
+    require(again == truth, "truth does not change by being read", (truth, again))
