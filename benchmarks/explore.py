@@ -6,7 +6,7 @@ reply, selection. Screenshots are off. A decision is measured by its worker, fro
 to having chosen an action, the wait for the durable commit included. One worker on the same machine, in
 the same run, is the baseline of the ratio.
 
-    python benchmarks/explore.py [--json] [--steps 500000] [--workers 8]
+    python benchmarks/explore.py [--json] [--steps 500000] [--workers 8] [--out FILE]
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import Any
 import screensearch as ss
 from machine import describe_machine
 
-RESULTS = Path(__file__).resolve().parent / "results" / "explore.json"
 ENVIRONMENT = "synthetic:generated?states=1000000"
 LEAST_STEPS_PER_SECOND = 1_000
 MOST_GROWTH = 1.3
@@ -97,12 +96,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     parser.add_argument("--steps", type=int, default=500_000)
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--save", action="store_true", help=f"write the result to {RESULTS.name}")
+    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
     result = measure(options.steps, options.workers, show=not options.json)
-    if options.save:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(result, indent=2) + "\n")
+    if options.out:
+        options.out.write_text(json.dumps(result, indent=2) + "\n")
     if options.json:
         print(json.dumps(result, indent=2))
         return

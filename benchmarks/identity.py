@@ -9,6 +9,7 @@ hybrid table, all on the same screens (`identity_corpus.py`). Times are per quer
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 import tempfile
@@ -23,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from identity_corpus import Corpus, Pair, draw_corpus, near_duplicates, switchboard
-from identity_report import machine, ratios, readable, resident_bytes, targets, timed
+from identity_report import ratios, readable, resident_bytes, targets, timed
 from identity_rivals import METADATA, Find, build_hybrid, build_lancedb
+from machine import describe_machine
 from screensearch.domain.screen import Screen
 from screensearch.identify import exact_python
 from screensearch.identify.exact import CompiledIndex, Index
@@ -41,10 +43,12 @@ def main() -> None:
     options = _options()
     if CompiledIndex is None:
         sys.exit("the compiled core is not built: install a C compiler and reinstall")
+    if options.lancedb_sizes and importlib.util.find_spec("lancedb") is None:
+        sys.exit("LanceDB is not installed: pip install '.[bench]', or leave it out with --lancedb-sizes=''")
     say(f"drawing {max(options.sizes):,} states")
     spare = DECISIONS // 10  # states that no index knows yet
     corpus = distinct(draw_corpus(int(1.03 * max(options.sizes)) + 2 * spare, options.seed))
-    result: dict[str, Any] = {"machine": machine(), "seed": options.seed, "mix": MIX}
+    result: dict[str, Any] = {"machine": describe_machine(), "seed": options.seed, "mix": MIX}
     result["exact"] = {str(size): measure_exact(corpus, size, options.seed) for size in options.sizes}
     result["python"] = {str(size): measure_twin(corpus, size, options.seed) for size in options.python_sizes}
     result["hybrid"] = {

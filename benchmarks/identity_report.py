@@ -1,12 +1,9 @@
-"""How `identity.py` measures and reports: clocks, memory, the machine, targets and the table."""
+"""How `identity.py` measures and reports: clocks, memory, targets and the table."""
 
 from __future__ import annotations
 
 import ctypes
-import datetime
 import gc
-import os
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,18 +31,6 @@ def resident_bytes() -> int:
     ctypes.CDLL(None).malloc_trim(0)
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:"))
-
-
-def machine() -> dict[str, Any]:
-    processors = Path("/proc/cpuinfo").read_text().splitlines()
-    return {
-        "cpu": next((line.partition(":")[2].strip() for line in processors if "model name" in line), "?"),
-        "cores": os.cpu_count(),
-        "ram_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
-        "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-    }
 
 
 def ratios(result: dict[str, Any]) -> dict[str, float]:

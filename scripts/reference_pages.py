@@ -248,7 +248,7 @@ def python_page() -> str:
         "`import screensearch` gives these names. They are the public interface; everything else may move.",
         "How they work together: [read a run from Python](../how-to/read-a-run.md) and",
         "[explore an environment of your own](../how-to/explore-your-own.md). `screensearch.testing` holds",
-        "the contract of an environment as a check for its own tests.",
+        "the contract of every kind of plugin as a check for its own tests.",
         "",
     ]
     public = {name: getattr(screensearch, name) for name in screensearch.__all__}

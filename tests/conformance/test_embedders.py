@@ -1,28 +1,22 @@
-"""What every embedder promises, whoever wrote it."""
+"""Every registered embedder passes the shipped check, and the check catches each way to break it."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 
-from screensearch.encode.embed import Embedder, EmbedSettings, make_embedder
+from screensearch.encode.embed import EMBEDDERS, EmbedSettings, HashingEmbedder, Vectors
+from screensearch.testing import ContractBroken, check_embedder
 
 SIZE = 256
-TEXTS = [
-    "save the file",
-    "open a new window",
-    "",
-    "file edit view help " * 200,
-    "日本語 עברית ünïcode 👍🏽",
-    "\ud800 half",
-    "save the file",
-]
+NEEDS = {"wordllama": "wordllama", "openai": "httpx"}
+"""The packages of the extra `embed`."""
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -58,50 +52,96 @@ def address() -> Iterator[str]:
     thread.join()
 
 
-@pytest.fixture(params=["hashing", "wordllama", "openai"])
-def embedder(
-    request: pytest.FixtureRequest, address: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Embedder]:
-    pytest.importorskip({"hashing": "numpy", "wordllama": "wordllama", "openai": "httpx"}[request.param])
+@pytest.mark.parametrize("name", EMBEDDERS.names())
+def test_every_embedder_keeps_the_contract(name: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(NEEDS.get(name, "numpy"))
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    made = make_embedder(EmbedSettings(name=request.param, dimensions=SIZE, batch_size=3))
-    yield made
-    getattr(made, "close", lambda: None)()
+    check_embedder(EMBEDDERS.get(name), EmbedSettings(name=name, dimensions=SIZE, batch_size=3))
 
 
-def test_it_says_its_name_and_size(embedder: Embedder, request: pytest.FixtureRequest) -> None:
-    assert embedder.name in request.node.name
-    assert embedder.dimensions == SIZE
+class Tampered(HashingEmbedder):
+    """A sound embedder, except for what a test tampers with."""
+
+    closed = 0
+
+    def close(self) -> None:
+        type(self).closed += 1
 
 
-def test_every_text_gets_a_row_of_length_one_or_zero(embedder: Embedder) -> None:
-    rows = embedder.embed(TEXTS)
-    assert rows.shape == (len(TEXTS), SIZE)
-    assert rows.dtype == np.float32
-    assert np.isfinite(rows).all()
-    lengths = np.linalg.norm(rows, axis=1)
-    assert np.allclose(lengths[[bool(text) for text in TEXTS]], 1, atol=1e-5)
-    assert lengths[TEXTS.index("")] in (0, pytest.approx(1))
+class BornWithADirection(Tampered):
+    made = 0
+
+    def __init__(self, settings: EmbedSettings) -> None:
+        super().__init__(settings)
+        type(self).made += 1
+        self.turn = self.made
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.roll(super().embed(texts), self.turn, axis=1)
 
 
-def test_a_row_depends_on_its_text_alone(embedder: Embedder) -> None:
-    together = embedder.embed(TEXTS)
-    assert np.allclose(together, np.vstack([embedder.embed([text]) for text in TEXTS]), atol=1e-6)
-    assert np.array_equal(together[0], together[-1])
+def tampered(change: Callable[[Sequence[str], Vectors], object], **attributes: object) -> type[Tampered]:
+    """A class whose rows are changed by a function of the texts and the sound rows."""
+
+    def embed(self: Tampered, texts: Sequence[str]) -> object:
+        return change(texts, HashingEmbedder.embed(self, texts))
+
+    return type("Broken", (Tampered,), {"embed": embed, **attributes})
 
 
-def test_different_texts_get_different_rows(embedder: Embedder) -> None:
-    one, other = embedder.embed(["save the file", "wireless network settings"])
-    assert float(one @ other) < 0.99
+def untouched(texts: Sequence[str], rows: Vectors) -> Vectors:
+    return rows
 
 
-def test_no_texts_give_no_rows(embedder: Embedder) -> None:
-    assert embedder.embed([]).shape == (0, SIZE)
+def marked_by_place(texts: Sequence[str], rows: Vectors) -> Vectors:
+    """The last row of a batch points elsewhere, whatever its text."""
+    return np.vstack([rows[:-1], np.roll(rows[-1:], 1, axis=1)])
 
 
-def test_a_second_embedder_gives_the_same_vectors(embedder: Embedder) -> None:
-    other = make_embedder(EmbedSettings(name=embedder.name, dimensions=SIZE))
-    assert np.array_equal(embedder.embed(["save the file"]), other.embed(["save the file"]))
-    getattr(other, "close", lambda: None)()
+def marked_by_size(texts: Sequence[str], rows: Vectors) -> Vectors:
+    return np.roll(rows, len(texts), axis=1)
+
+
+def constant(texts: Sequence[str], rows: Vectors) -> Vectors:
+    return np.full_like(rows, rows.shape[1] ** -0.5)
+
+
+def measured_in_bytes(texts: Sequence[str], rows: Vectors) -> Vectors:
+    """Falls over a text that is not Unicode."""
+    return rows[: len([text.encode() for text in texts])]
+
+
+def test_a_sound_embedder_passes_and_both_are_closed() -> None:
+    sound = tampered(untouched)
+    check_embedder(sound, EmbedSettings(name="hashing", dimensions=64))
+    assert sound.closed == 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (tampered(untouched, name="other"), "bears the name it is registered under, 'hashing'"),
+        (tampered(untouched, __init__=lambda self, settings: setattr(self, "dimensions", 32)), "wanted size"),
+        (
+            tampered(untouched, __init__=lambda self, settings: setattr(self, "dimensions", 64.0)),
+            "positive `int`",
+        ),
+        (tampered(lambda texts, rows: rows.tolist()), "array of 32-bit floats"),
+        (tampered(lambda texts, rows: rows.astype(np.float64)), "array of 32-bit floats"),
+        (tampered(lambda texts, rows: rows[:, :-1]), "one row per text, of the embedder's size"),
+        (tampered(lambda texts, rows: rows if texts else np.zeros(0, np.float32)), "one row per text"),
+        (tampered(lambda texts, rows: rows + np.float32(np.nan)), "rows are finite"),
+        (tampered(lambda texts, rows: rows * 2), "a row has length 1"),
+        (tampered(lambda texts, rows: rows * 0), "is zero if its text has no words"),
+        (tampered(measured_in_bytes), "every text can be embedded.*UnicodeEncodeError"),
+        (tampered(marked_by_place), "equal texts get equal rows"),
+        (tampered(marked_by_size), "depends on its text alone"),
+        (tampered(constant), "texts that differ get rows that differ"),
+        (BornWithADirection, "a second embedder of the same settings"),
+    ],
+)
+def test_a_broken_clause_is_named(broken: type[Tampered], clause: str) -> None:
+    with pytest.raises(ContractBroken, match=clause):
+        check_embedder(broken, EmbedSettings(name="hashing", dimensions=64))

@@ -1,168 +1,242 @@
-"""Every identifier, ours or a third party's, passes one check."""
+"""Every registered identifier passes the shipped check, and the check catches each way to break it."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from screensearch.domain.screen import Metadata, Screen, StateId
-from screensearch.domain.transition import Decision
+from screensearch.domain.transition import Decision, RunnerUp
 from screensearch.encode.embed import Embedder, HashingEmbedder
-from screensearch.encode.encoder import atoms_key
 from screensearch.identify.exact import ExactIdentifier
-from screensearch.identify.exact_python import ExactIndex
-from screensearch.identify.resolve import IDENTIFIERS, IdentifySettings, Resolver
-from screensearch.identify.verify import MergeSettings, jaccard, merge_rule
-
-
-def check_identifier(
-    name: str,
-    *,
-    settings: IdentifySettings | None = None,
-    embedder: Embedder | None = None,
-    seed: int = 11,
-    screens: int = 400,
-) -> None:
-    """Assert what every identifier promises, on a drawn history of screens.
-
-    Decisions are a function of the history alone; states are dense; equal atoms are one state; no match
-    scores below the threshold; what is reported is true of the founding screen; a resolver restored
-    from a log goes on as the one that wrote it.
-    """
-    settings = replace(settings or IdentifySettings(), identifier=name)
-    history = draw_history(random.Random(seed), screens)
-    resolver = Resolver(settings, embedder)
-    decisions = [resolver.resolve(screen) for screen in history]
-    assert resolver.describe()
-    check_states_are_dense(decisions, resolver)
-    check_equal_atoms_are_one_state(history, decisions, resolver)
-    check_matches_are_true(history, decisions, settings)
-    again = Resolver(settings, embedder)
-    assert [again.resolve(screen) for screen in history] == decisions, "equal histories, equal decisions"
-    check_restoring(history, decisions, settings, embedder)
-
-
-def check_states_are_dense(decisions: list[Decision], resolver: Resolver) -> None:
-    founded = [decision.state for decision in decisions if decision.founded]
-    assert founded == list(range(resolver.states)), "states are counted from 0 in order of discovery"
-    count = 0
-    for decision in decisions:
-        count += decision.founded
-        assert 0 <= decision.state < count, "no screen joins a state that is not there yet"
-
-
-def check_equal_atoms_are_one_state(
-    history: list[Screen], decisions: list[Decision], resolver: Resolver
-) -> None:
-    first: dict[tuple[str, Metadata], Decision] = {}
-    for screen, decision in zip(history, decisions, strict=True):
-        earlier = first.setdefault((screen.key, screen.metadata), decision)
-        if earlier is not decision:
-            assert decision == replace(earlier, how="memo"), "the memo repeats the first decision"
-        assert resolver.known(screen) == decision.state
-    stranger = make_screen(["r0_c0|stranger"], ["r0_c0|never seen"], history[0].metadata)
-    assert resolver.known(stranger) is None
-
-
-def check_matches_are_true(
-    history: list[Screen], decisions: list[Decision], settings: IdentifySettings
-) -> None:
-    founders: dict[StateId, Screen] = {}
-    for screen, decision in zip(history, decisions, strict=True):
-        founder = founders.setdefault(decision.state, screen)
-        assert founder.metadata == screen.metadata, "pools never mix"
-        assert decision.role_jaccard == jaccard(screen.role_atoms, founder.role_atoms)
-        assert decision.text_jaccard == jaccard(screen.text_atoms, founder.text_atoms)
-        assert settings.merge.threshold <= decision.score <= 1, "no match below the threshold"
-        if decision.runner_up is not None:
-            assert decision.runner_up.state != decision.state
-            assert settings.merge.threshold <= decision.runner_up.score <= 1
-
-
-def check_restoring(
-    history: list[Screen], decisions: list[Decision], settings: IdentifySettings, embedder: Embedder | None
-) -> None:
-    half = len(history) // 2
-    for with_decisions in (True, False):
-        restored = Resolver(settings, embedder)
-        for screen, decision in zip(history[:half], decisions[:half], strict=True):
-            logged = decision if with_decisions else None
-            if restored.known(screen) is None:
-                restored.restore(screen, decision.state, founder=decision.founded, decision=logged)
-        for screen, decision in zip(history, decisions, strict=True):
-            expected = replace(decision, how="memo") if restored.known(screen) is not None else decision
-            found = restored.resolve(screen)
-            if not with_decisions:  # a log without decisions cannot tell the runner-up
-                found, expected = replace(found, runner_up=None), replace(expected, runner_up=None)
-            assert found == expected, "a restored resolver goes on as the one that wrote the log"
-
-
-def make_screen(roles: list[str], texts: list[str], metadata: Metadata) -> Screen:
-    role_atoms, text_atoms = tuple(sorted(set(roles))), tuple(sorted(set(texts)))
-    text = " ".join(atom.partition("|")[2] for atom in text_atoms)
-    return Screen(atoms_key(role_atoms, text_atoms), role_atoms, text_atoms, text, metadata)
-
-
-def draw_history(random_: random.Random, count: int) -> list[Screen]:
-    """Screens as an explorer meets them: repeats, near duplicates, new views, two windows, bare ones."""
-    windows = [Metadata("app", "light", "1", "main|app"), Metadata("app", "light", "1", "dialog|save")]
-    chrome = [f"r0_c{place}|menu {place}" for place in range(12)]
-    views: list[tuple[list[str], list[str], Metadata]] = []
-    history: list[Screen] = []
-    for number in range(count):
-        chance = random_.random()
-        if history and chance < 0.4:
-            history.append(random_.choice(history))
-            continue
-        if not views or chance < 0.55:
-            size = random_.choice((0, 1, 4, 25, 60))
-            content = [f"r{place % 30}_c{place % 7}|item {number} {place}" for place in range(size)]
-            roles = [f"r{place % 30}_c{place % 11}|button" for place in range(random_.choice((0, 1, 20, 50)))]
-            views.append((roles, [*chrome, *content] if size > 1 else content, random_.choice(windows)))
-        roles, texts, window = random_.choice(views)
-        texts = [text for text in texts if random_.random() > 0.03]
-        if random_.random() < 0.5:
-            texts.append(f"r29_c29|clock {number}")
-        history.append(make_screen(roles, texts, window))
-    return history
+from screensearch.identify.resolve import IDENTIFIERS, IdentifySettings, Match, Query, Resolver
+from screensearch.identify.verify import MergeSettings
+from screensearch.testing import ContractBroken, check_identifier
+from screensearch.testing.identifiers import draw_history
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS.names())
-@pytest.mark.parametrize("threshold", [0.93, 0.75, 1.0])
-def test_every_identifier_keeps_its_promises(name: str, threshold: float) -> None:
-    settings = IdentifySettings(merge=MergeSettings(threshold=threshold))
-    check_identifier(name, settings=settings, embedder=HashingEmbedder())
+def test_every_identifier_keeps_the_contract(name: str) -> None:
+    check_identifier(IDENTIFIERS.get(name))
 
 
-def test_the_pure_python_twin_keeps_them_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["exact", "identical", "content_free"])
+def test_those_of_the_compiled_core_keep_it_without_the_core(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("screensearch.identify.exact.CompiledIndex", None)
-    for name in ("exact", "identical", "content_free"):
-        check_identifier(name)
-    assert "pure Python" in Resolver(IdentifySettings()).describe()
+    check_identifier(IDENTIFIERS.get(name))
 
 
-def test_the_twin_and_the_core_in_use_decide_alike() -> None:
-    settings = IdentifySettings(merge=MergeSettings(threshold=0.8))
-    rule = merge_rule(settings.merge)
-    history = draw_history(random.Random(3), 400)
-    twin = Resolver(settings)
-    twin._factory = lambda given, _: ExactIdentifier(
-        given, index=ExactIndex(rule.role_weight, rule.text_weight, rule.threshold)
-    )
-    usual = Resolver(settings)
-    assert [twin.resolve(screen) for screen in history] == [usual.resolve(screen) for screen in history]
+@pytest.mark.parametrize("name", IDENTIFIERS.names())
+class TestUnderAnyIdentifierAResolver:
+    """What the resolver adds to an identifier: dense states, a memo, and going on from a log."""
+
+    history = draw_history(random.Random(3), 200)
+
+    def make(self, name: str) -> Resolver:
+        return Resolver(IdentifySettings(identifier=name), HashingEmbedder())
+
+    def test_counts_states_from_0_in_order_of_discovery(self, name: str) -> None:
+        resolver = self.make(name)
+        count = 0
+        for screen in self.history:
+            decision = resolver.resolve(screen)
+            assert decision.state == count if decision.founded else 0 <= decision.state < count
+            count += decision.founded
+        assert resolver.states == count
+
+    def test_repeats_the_first_decision_about_equal_atoms(self, name: str) -> None:
+        resolver = self.make(name)
+        first: dict[tuple[str, Metadata], Decision] = {}
+        for screen in self.history:
+            known = resolver.known(screen)
+            decision = resolver.resolve(screen)
+            earlier = first.setdefault((screen.key, screen.metadata), decision)
+            assert known == (None if earlier is decision else earlier.state)
+            assert decision in (earlier, replace(earlier, how="memo"))
+
+    @pytest.mark.parametrize("with_decisions", [True, False])
+    def test_goes_on_from_a_log_as_the_one_that_wrote_it(self, name: str, with_decisions: bool) -> None:
+        writer, restored = self.make(name), self.make(name)
+        decisions = [writer.resolve(screen) for screen in self.history]
+        for screen, decision in list(zip(self.history, decisions, strict=True))[: len(decisions) // 2]:
+            if restored.known(screen) is None:
+                logged = decision if with_decisions else None
+                restored.restore(screen, decision.state, founder=decision.founded, decision=logged)
+        for screen, decision in zip(self.history, decisions, strict=True):
+            expected = decision if restored.known(screen) is None else replace(decision, how="memo")
+            found = restored.resolve(screen)
+            if not with_decisions:  # a log without decisions cannot tell the runner-up
+                found, expected = replace(found, runner_up=None), replace(expected, runner_up=None)
+            assert found == expected
 
 
-def test_a_rule_that_merges_below_the_threshold_is_caught() -> None:
-    class TooKind(ExactIdentifier):
+Find = Callable[["Tampered", Query], Match | None]
+
+
+class Tampered(ExactIdentifier):
+    """A sound identifier, except for what a test tampers with."""
+
+    made = 0
+
+    def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
+        super().__init__(settings, embedder)
+        type(self).made += 1
+        self.number = self.made
+        self.founders: dict[StateId, Screen] = {}
+        self.finds = 0
+
+    def add(self, state: StateId, query: Query) -> None:
+        self.founders[state] = query.screen
+        super().add(state, query)
+
+
+def tampered(**methods: Any) -> type[Tampered]:
+    return type("Broken", (Tampered,), methods)
+
+
+def finding(change: Callable[[Tampered, Query, Match], Match | None]) -> type[Tampered]:
+    """One whose matches are changed."""
+
+    def find(self: Tampered, query: Query) -> Match | None:
+        self.finds += 1
+        match = ExactIdentifier.find(self, query)
+        return None if match is None else change(self, query, match)
+
+    return tampered(find=find)
+
+
+class TooKind(Tampered):
+    """Merges at half of what is asked."""
+
+    def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
+        super().__init__(replace(settings, merge=MergeSettings(threshold=0.5)))
+
+
+class WakesBySearching(Tampered):
+    """Finds nothing until it has searched as often as it has states: a restored one begins asleep."""
+
+    def find(self, query: Query) -> Match | None:
+        self.finds += 1
+        return None if self.finds < len(self.founders) else super().find(query)
+
+
+class OnePoolForAll(Tampered):
+    """All instances share what they know."""
+
+    latest: StateId = -1
+
+    def add(self, state: StateId, query: Query) -> None:
+        type(self).latest = state
+        super().add(state, query)
+
+    def find(self, query: Query) -> Match | None:
+        return None if self.latest % 2 else super().find(query)
+
+
+def drops_an_atom(self: Tampered, query: Query) -> Match | None:
+    match = ExactIdentifier.find(self, query)
+    if query.texts:
+        query.texts.pop()
+    return match
+
+
+def first_state(self: Tampered, state: StateId, query: Query) -> Match:
+    return ExactIdentifier.measure(self, state if state in self.founders else min(self.founders), query)
+
+
+def below_one(self: Tampered, state: StateId, query: Query) -> Match:
+    match = ExactIdentifier.measure(self, state, query)
+    return replace(match, score=0.999) if self.founders[state].key == query.screen.key else match
+
+
+def never(self: Tampered, query: Query) -> Match | None:
+    return None
+
+
+def vague(self: Tampered, state: StateId, query: Query) -> Match:
+    """Right about founding screens alone."""
+    match = ExactIdentifier.measure(self, state, query)
+    return match if match.score == 1 else replace(match, role_jaccard=0.0, text_jaccard=0.0)
+
+
+def with_runner_up(state: Callable[[Tampered, Match], StateId | None]) -> type[Tampered]:
+    """One that claims a runner-up as good as equal."""
+
+    def claim(self: Tampered, query: Query, match: Match) -> Match:
+        second = state(self, match)
+        return match if second is None else replace(match, runner_up=RunnerUp(second, 1.0))
+
+    return finding(claim)
+
+
+def any_other(self: Tampered, match: Match) -> StateId | None:
+    return next((state for state in self.founders if state != match.state), None)
+
+
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (tampered(describe=lambda self: ""), "describes itself in words"),
+        (tampered(describe=lambda self: 1 / 0), "describes itself; it raised"),
+        (tampered(measure=lambda self, state, query: {}[state]), "`measure` knows every state of its pool"),
+        (finding(lambda self, query, match: replace(match, state=10**6)), "a state of its own pool"),
+        (TooKind, "no match scores below the threshold"),
+        (
+            finding(lambda self, query, match: replace(match, score=1.5)),
+            "no match scores below the threshold",
+        ),
+        (
+            finding(lambda self, query, match: replace(match, role_jaccard=0.5)),
+            "`role_jaccard` compares with",
+        ),
+        (
+            finding(lambda self, query, match: replace(match, text_jaccard=0.5)),
+            "`text_jaccard` compares with",
+        ),
+        (finding(lambda self, query, match: replace(match, score=1.0)), "`measure` says the same"),
+        (with_runner_up(lambda self, match: match.state), "a runner-up is another state"),
+        (with_runner_up(lambda self, match: 10**6), "a runner-up is another state"),
+        (with_runner_up(any_other), "a runner-up passes the threshold too"),
+        (tampered(measure=below_one, find=never), "measures 1 against its own state"),
+        (tampered(measure=vague, find=never), "_jaccard` compares with the founding screen"),
+        (tampered(measure=first_state), "raises KeyError for state"),
+        (finding(lambda self, query, match: match if self.finds % 2 else None), "`find` changes nothing"),
+        (tampered(find=drops_an_atom), "`find` leaves the query"),
+        (WakesBySearching, "one that was only given its states"),
+        (OnePoolForAll, "whatever happens in other pools"),
+        (
+            finding(lambda self, query, match: match if self.number < 3 else None),
+            "equal calls in equal order",
+        ),
+        (
+            finding(lambda self, query, match: replace(match, state=[][0])),
+            "answers about every screen; it raised",
+        ),
+        (tampered(add=lambda self, state, query: 1 / 0), "`add` takes in every screen; it raised"),
+    ],
+)
+def test_a_broken_clause_is_named(broken: type[Tampered], clause: str) -> None:
+    with pytest.raises(ContractBroken, match=clause):
+        check_identifier(broken, settings=IdentifySettings(merge=MergeSettings(threshold=0.75)))
+
+
+def test_an_identifier_that_needs_an_embedder_gets_one_and_others_get_none() -> None:
+    given: list[Embedder | None] = []
+
+    class Noting(Tampered):
         def __init__(self, settings: IdentifySettings, embedder: Embedder | None = None) -> None:
-            super().__init__(replace(settings, merge=MergeSettings(threshold=0.5)))
+            super().__init__(settings, embedder)
+            given.append(embedder)
 
-    IDENTIFIERS.register("too_kind", TooKind)
-    try:
-        with pytest.raises(AssertionError, match="below the threshold"):
-            check_identifier("too_kind")
-    finally:
-        del IDENTIFIERS._registered["too_kind"]
+    check_identifier(Noting)
+    assert set(given) == {None}
+    given.clear()
+    Noting.needs_embedder = True  # type: ignore[attr-defined]
+    check_identifier(Noting)
+    assert all(isinstance(each, HashingEmbedder) for each in given)

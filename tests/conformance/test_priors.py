@@ -1,8 +1,10 @@
-"""The contract of every prior, ours and others': a new one needs only its name in the registry."""
+"""Every registered prior passes the shipped check, and the check catches each way to break it."""
 
 from __future__ import annotations
 
-import re
+import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,58 +13,75 @@ from hypothesis import strategies as st
 
 from screensearch.domain.action import Action, Candidate
 from screensearch.domain.screen import Box, Element
-from screensearch.select.priors import PRIORS
-from screensearch.select.settings import SelectSettings
-
-PLUGINS = {name: PRIORS.get(name) for name in PRIORS.names()}
-
-
-def candidate(place: int, label: str, template: str, editable: bool) -> Candidate:
-    element = Element("edit" if editable else "button", label, Box(0, 0, 1, 1), "app", editable=editable)
-    signature = f"{template}::r0_c{place}|{element.role}|{place}|app::none"
-    return Candidate(place, Action(template, element), signature, label)
+from screensearch.select.priors import PRIORS, Prior, uniform
+from screensearch.select.settings import PriorSettings, SelectSettings
+from screensearch.testing import ContractBroken, check_prior
 
 
-at_hand = st.lists(
-    st.tuples(st.text(max_size=20), st.sampled_from(["focus_click@1", "focus_type@1"]), st.booleans()),
-    min_size=1,
-    max_size=20,
-).map(lambda rows: [candidate(place, *row) for place, row in enumerate(rows)])
+@pytest.mark.parametrize("name", PRIORS.names())
+@pytest.mark.parametrize("settings", [PriorSettings(), SelectSettings(overlap_weight=5.0)])
+def test_every_prior_keeps_the_contract(name: str, settings: PriorSettings) -> None:
+    check_prior(PRIORS.get(name), name, settings=settings)
 
 
-@pytest.mark.parametrize("name", PLUGINS)
-@given(candidates=at_hand, instruction=st.text(max_size=30))
-def test_it_gives_every_candidate_a_probability(
-    name: str, candidates: list[Candidate], instruction: str
-) -> None:
-    priors = PLUGINS[name](candidates, SelectSettings(instruction=instruction))
-    assert priors.shape == (len(candidates),)
-    assert priors.dtype == np.float64
+def test_the_priors_of_the_paper_are_there() -> None:
+    assert {"uniform@1", "heuristic@1"} <= set(PRIORS.names())
+
+
+@pytest.mark.parametrize("name", ["uniform@1", "heuristic@1"])
+@given(labels=st.lists(st.text(max_size=20), min_size=1, max_size=20), instruction=st.text(max_size=30))
+def test_ours_rule_nothing_out_whatever_is_written(name: str, labels: list[str], instruction: str) -> None:
+    """Stricter than the contract, which allows a zero."""
+    element = Element("button", "", Box(0, 0, 1, 1), "app")
+    candidates = [
+        Candidate(place, Action("focus_click@1", element), f"focus_click@1::{place}::none", label)
+        for place, label in enumerate(labels)
+    ]
+    priors = PRIORS.get(name)(candidates, SelectSettings(instruction=instruction))
     assert (priors > 0).all()
     assert priors.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", PLUGINS)
-@given(candidates=at_hand)
-def test_a_probability_does_not_depend_on_the_order(name: str, candidates: list[Candidate]) -> None:
-    prior = PLUGINS[name]
-    forward = prior(candidates, SelectSettings())
-    backward = prior(candidates[::-1], SelectSettings())
-    assert backward[::-1] == pytest.approx(forward)
+def share(weights: Sequence[float]) -> Any:
+    scores = np.array(weights, dtype=np.float64)
+    return scores / scores.sum()
 
 
-@pytest.mark.parametrize("name", PLUGINS)
-@given(candidates=at_hand)
-def test_the_same_candidates_give_the_same_bits(name: str, candidates: list[Candidate]) -> None:
-    prior = PLUGINS[name]
-    first, second = prior(candidates, SelectSettings()), prior(candidates, SelectSettings())
-    assert first.tobytes() == second.tobytes()
+calls = itertools.count(1)
 
 
-@pytest.mark.parametrize("name", PLUGINS)
-def test_its_name_carries_a_version(name: str) -> None:
-    assert re.fullmatch(r"[a-z_]+@[1-9]\d*", name)
+def clears_the_list(candidates: Sequence[Candidate], settings: PriorSettings) -> Any:
+    answer = uniform(candidates, settings)
+    candidates.clear()  # type: ignore[attr-defined]
+    return answer
 
 
-def test_the_priors_of_the_paper_are_there() -> None:
-    assert {"uniform@1", "heuristic@1"} <= PLUGINS.keys()
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (lambda c, s: [1 / len(c)] * len(c), "array of 64-bit floats"),
+        (lambda c, s: uniform(c, s).astype(np.float32), "array of 64-bit floats"),
+        (lambda c, s: np.full(3, 1 / 3), "one probability each"),
+        (lambda c, s: uniform(c, s).reshape(-1, 1), "one probability each"),
+        (lambda c, s: np.full(len(c), np.nan), "finite and not negative"),
+        (
+            lambda c, s: np.array([2.0, *(-1.0 / max(1, len(c) - 1) for _ in c[1:])]),
+            "finite and not negative",
+        ),
+        (lambda c, s: np.ones(len(c)), "sum to 1"),
+        (lambda c, s: share([1 + place for place, _ in enumerate(c)]), "order of the candidates"),
+        (lambda c, s: share([next(calls) for _ in c]), "equal questions give equal bits"),
+        (lambda c, s: share([len(each.action.element.text) for each in c]), "it raised AttributeError"),
+        (lambda c, s: share([s.c_puct for _ in c]), "it raised AttributeError"),
+        (clears_the_list, "leaves the list of candidates"),
+    ],
+)
+def test_a_broken_clause_is_named(broken: Prior, clause: str) -> None:
+    with pytest.raises(ContractBroken, match=clause):
+        check_prior(broken, "broken@1")
+
+
+@pytest.mark.parametrize("name", ["uniform", "uniform@", "uniform@0", "uniform@1.2", "Uniform@1", "@1"])
+def test_a_name_without_a_version_is_refused(name: str) -> None:
+    with pytest.raises(ContractBroken, match="with a version"):
+        check_prior(uniform, name)

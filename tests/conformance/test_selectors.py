@@ -1,68 +1,86 @@
-"""The contract of every selector, ours and others': a new one needs only its name in the registry."""
+"""Every registered selector passes the shipped check, and the check catches each way to break it."""
 
 from __future__ import annotations
 
-import copy
+import itertools
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from screensearch.select.selectors import SELECTORS, Situation
+from screensearch.select.selectors import SELECTORS, Selection, Selector, Situation, puct
 from screensearch.select.settings import SelectSettings
-
-PLUGINS = {name: SELECTORS.get(name) for name in SELECTORS.names()}
-
-rows = st.lists(st.tuples(st.floats(0, 3), st.floats(0.05, 1), st.integers(0, 40)), min_size=1, max_size=20)
+from screensearch.testing import ContractBroken, check_selector
 
 
-def situation_of(rows: list[tuple[float, float, int]], seed: int) -> Situation:
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 3)
-    visits = columns[:, 2].astype(np.int64)
-    return Situation(
-        values=np.where(visits > 0, columns[:, 0], 0.0),
-        priors=columns[:, 1] / columns[:, 1].sum(),
-        visits=visits,
-        rng=np.random.default_rng(seed),
-        settings=SelectSettings(),
-    )
-
-
-@pytest.mark.parametrize("name", PLUGINS)
-@given(rows=rows, seed=st.integers(0, 2**32 - 1))
-def test_it_chooses_a_candidate_and_scores_it(
-    name: str, rows: list[tuple[float, float, int]], seed: int
-) -> None:
-    selection = PLUGINS[name](situation_of(rows, seed))
-    assert type(selection.index) is int
-    assert 0 <= selection.index < len(rows)
-    assert np.isfinite(selection.score)
-
-
-@pytest.mark.parametrize("name", PLUGINS)
-@given(rows=rows, seed=st.integers(0, 2**32 - 1))
-def test_the_same_situation_and_seed_give_the_same_choice(
-    name: str, rows: list[tuple[float, float, int]], seed: int
-) -> None:
-    selector = PLUGINS[name]
-    assert selector(situation_of(rows, seed)) == selector(situation_of(rows, seed))
-
-
-@pytest.mark.parametrize("name", PLUGINS)
-@given(rows=rows)
-def test_it_leaves_the_statistics_as_they_are(name: str, rows: list[tuple[float, float, int]]) -> None:
-    situation = situation_of(rows, seed=0)
-    before = copy.deepcopy((situation.values, situation.priors, situation.visits))
-    PLUGINS[name](situation)
-    after = (situation.values, situation.priors, situation.visits)
-    assert all(np.array_equal(old, new) for old, new in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize("name", PLUGINS)
-def test_a_single_candidate_is_the_choice(name: str) -> None:
-    assert PLUGINS[name](situation_of([(0.0, 1.0, 0)], seed=1)).index == 0
+@pytest.mark.parametrize("name", SELECTORS.names())
+@pytest.mark.parametrize("settings", [SelectSettings(), SelectSettings(c_puct=0.0, value_weight=0.0)])
+def test_every_selector_keeps_the_contract(name: str, settings: SelectSettings) -> None:
+    check_selector(SELECTORS.get(name), settings=settings)
 
 
 def test_the_selectors_of_the_paper_are_there() -> None:
-    assert {"puct", "greedy", "random"} <= PLUGINS.keys()
+    assert {"puct", "greedy", "random"} <= set(SELECTORS.names())
+
+
+def of_numpy(situation: Situation) -> Selection:
+    return Selection(np.argmax(situation.priors), 1.0)  # type: ignore[arg-type]
+
+
+def one_too_far(situation: Situation) -> Selection:
+    return Selection(len(situation.priors), 1.0)
+
+
+def scored_by_numpy(situation: Situation) -> Selection:
+    return Selection(0, situation.priors[0])
+
+
+def rated_by_visits(situation: Situation) -> Selection:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Selection(0, float(situation.values[0] / situation.visits[0]))
+
+
+def of_its_own_randomness(situation: Situation) -> Selection:
+    return Selection(random.randrange(len(situation.priors)), 1.0)
+
+
+def in_turn() -> Selector:
+    turns = itertools.count()
+    return lambda situation: Selection(next(turns) % len(situation.priors), 1.0)
+
+
+def changing(name: str) -> Selector:
+    def selector(situation: Situation) -> Selection:
+        getattr(situation, name)[0] += 1
+        return Selection(0, 1.0)
+
+    return selector
+
+
+def at_odds_with_a_single_candidate(situation: Situation) -> Selection:
+    return replace(puct(situation), index=int(np.argsort(situation.priors)[-2]))
+
+
+@pytest.mark.parametrize(
+    ("broken", "clause"),
+    [
+        (lambda: of_numpy, "the index is an `int`"),
+        (lambda: one_too_far, r"one of \d+ candidates"),
+        (lambda: lambda situation: Selection(-1, 1.0), r"one of \d+ candidates"),
+        (lambda: scored_by_numpy, "finite `float`"),
+        (lambda: rated_by_visits, "finite `float`"),
+        (lambda: lambda situation: Selection(0, math.inf), "finite `float`"),
+        (lambda: of_its_own_randomness, "equal situations with equal generators"),
+        (in_turn, "equal situations with equal generators"),
+        (lambda: changing("values"), "leaves `values`"),
+        (lambda: changing("priors"), "leaves `priors`"),
+        (lambda: changing("visits"), "leaves `visits`"),
+        (lambda: at_odds_with_a_single_candidate, "chooses in every situation; it raised IndexError"),
+    ],
+)
+def test_a_broken_clause_is_named(broken: Callable[[], Selector], clause: str) -> None:
+    with pytest.raises(ContractBroken, match=clause):
+        check_selector(broken())

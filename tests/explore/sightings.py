@@ -8,8 +8,9 @@ from screensearch.config import Settings
 from screensearch.domain.screen import Box, Element, Observation, Window
 from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
 from screensearch.encode.encoder import Encoder
+from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Begin, Receipt, Report, Sighting
-from screensearch.explore.store import Budget, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.record.sqlite_log import SqliteLog
 
 WINDOW = Box(0, 0, 300, 300)

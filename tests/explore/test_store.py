@@ -12,8 +12,9 @@ from sightings import CLICK, ask, begin, open_store, report
 from screensearch.config import resolve
 from screensearch.domain.transition import Arrival, EpisodeId, Outcome, Transition
 from screensearch.errors import FormatError, StoreFailed
+from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Sighting
-from screensearch.explore.store import Budget, ShardStore
+from screensearch.explore.store import ShardStore
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_a_report_repeated_is_answered_as_before_and_counted_once(store: ShardSt
     assert receipt.here is not None
     assert begun_again.here.state == receipt.here.state
     assert store.graph.digest() == digest
-    assert store.steps == 1
+    assert store.budget.taken == 1
 
 
 def test_two_workers_that_find_one_screen_at_once_both_earn_novelty_and_share_the_state(
@@ -83,7 +84,7 @@ def test_a_failure_ends_the_episode_and_feeds_no_statistics(store: ShardStore, o
     assert store.graph.states == 1
     assert store.graph.tried(0) == {}
     assert store.graph.outcomes[outcome] == 1
-    assert store.steps == 1
+    assert store.budget.taken == 1
 
 
 def test_an_action_that_failed_counts_as_tried_for_the_next_choice(store: ShardStore) -> None:
@@ -115,7 +116,7 @@ def test_the_budget_is_met_exactly_whoever_asks(tmp_path: Path) -> None:
     assert [receipt.proceed for receipt in receipts] == [True, True, True]
     steps = [report(start, at, "go") for start, at in zip(starts, receipts, strict=True)]
     assert [answer.proceed for answer in ask(store, *steps)] == [False, False, False]
-    assert store.steps == 3
+    assert store.budget.taken == 3
     store.log.close()
 
 
@@ -147,7 +148,7 @@ def test_a_lost_worker_is_logged_as_lost_and_not_as_an_outcome(store: ShardStore
     assert lost.outcome is Outcome.LOST
     assert lost.episode == EpisodeId(0, 0)
     assert lost.signature is None
-    assert store.steps == 0
+    assert store.budget.taken == 0
     store.lose(0)
     assert len(transitions(store)) == 1
 

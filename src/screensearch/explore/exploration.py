@@ -16,10 +16,11 @@ from screensearch.domain.transition import Outcome
 from screensearch.environments.protocol import Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import SettingsError
+from screensearch.explore.budget import Budget
 from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
 from screensearch.explore.progress import Meter, Progress, Summary
-from screensearch.explore.store import Budget, LocalStore, ShardStore, make_resolver
+from screensearch.explore.store import LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import work
 from screensearch.record.run import Manifest, RunFolder, create_run, own
 
@@ -171,7 +172,7 @@ class _Exploration:
     def _stop(self, why: str) -> None:
         """Let steps that are under way finish, and take no more."""
         self._ended = self._ended or why
-        self._shard.stopping = True
+        self._shard.budget.stopping = True
 
     @contextlib.asynccontextmanager
     async def _watched(self) -> AsyncIterator[None]:
@@ -197,12 +198,12 @@ class _Exploration:
 
     def _summary(self) -> Summary:
         shard, seconds = self._shard, self._meter.seconds
-        ended = self._ended or ("plateau" if not shard.out_of_steps() else "steps")
+        ended = self._ended or ("steps" if shard.budget.out_of_steps() else "plateau")
         count = shard.graph.outcomes.get
         return Summary(
             run=str(self._run.path),
             environment=self._run.manifest.environment,
-            steps=shard.steps,
+            steps=shard.budget.taken,
             states=shard.graph.states,
             edges=shard.graph.edges,
             captures=count(Outcome.CAPTURE, 0),

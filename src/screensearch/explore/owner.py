@@ -138,14 +138,14 @@ class Owner:
         """Start a worker, and start it again while it dies with work left to do."""
         futile = 0
         while True:
-            steps_before = self.shard.steps
+            steps_before = self.shard.budget.taken
             failure = await self._run_process(worker)
             if failure is None:
                 return
             self.shard.lose(worker)
-            if self.shard.has_enough:
+            if self.shard.budget.exhausted:
                 return
-            futile = 0 if self.shard.steps > steps_before else futile + 1
+            futile = 0 if self.shard.budget.taken > steps_before else futile + 1
             if futile == FUTILE_STARTS:
                 raise EnvironmentFailed(f"worker {worker} failed {futile} times without a step: {failure}")
 

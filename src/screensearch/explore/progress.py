@@ -56,7 +56,7 @@ class Meter:
         self._shard = shard
         self._window_seconds = window_seconds
         self._begun = time.perf_counter()
-        self._steps_at_start = shard.steps
+        self._steps_at_start = shard.budget.taken
         self._readings: deque[tuple[float, int, int, int, float]] = deque()
 
     @property
@@ -66,10 +66,10 @@ class Meter:
     @property
     def steps_taken(self) -> int:
         """Steps of this exploration, without those it resumed from."""
-        return self._shard.steps - self._steps_at_start
+        return self._shard.budget.taken - self._steps_at_start
 
     def read(self) -> Progress:
-        now, graph, steps = self.seconds, self._shard.graph, self._shard.steps
+        now, graph, steps = self.seconds, self._shard.graph, self._shard.budget.taken
         landings, ambiguity = self._shard.landings, self._shard.landings_ambiguity
         self._readings.append((now, steps, graph.states, landings, ambiguity))
         while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:

@@ -7,8 +7,10 @@ committed graph. A message repeated is answered again and counted once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
@@ -24,6 +26,7 @@ from screensearch.domain.transition import (
 )
 from screensearch.encode.embed import make_embedder
 from screensearch.errors import FormatError, StoreFailed
+from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Begin, Here, Receipt, Report, Sighting, Tried
 from screensearch.identify.resolve import IDENTIFIERS, Resolver
 from screensearch.record.graph import StateGraph
@@ -36,12 +39,12 @@ EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
 """Outcomes that count as steps: an action was carried out, or its target was found missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """When a run has enough: so many steps in all, or so many in a row without a new state."""
+class Place(NamedTuple):
+    """Where a worker stands: a worker runs one episode at a time."""
 
-    steps: int | None = None
-    plateau: int | None = None
+    episode: EpisodeId
+    step: int
+    state: StateId
 
 
 class ShardStore:
@@ -51,30 +54,25 @@ class ShardStore:
         self.log = log
         self.settings = settings
         self.budget = budget or Budget()
-        self.stopping = False
-        self._granted: set[int] = set()  # workers that were told to take one more step
-        self._where: dict[EpisodeId, tuple[int, StateId]] = {}  # latest step and state of open episodes
-        self._under_way: dict[EpisodeId, tuple[StateId, str]] = {}  # announced choices
+        self._places: dict[int, Place] = {}  # by worker
+        self._under_way: dict[int, tuple[StateId, str]] = {}  # by worker: announced choices
         self._decided: dict[int, Decision] = {}  # row of a screen: how it was decided when first seen
         self._failed: str | None = None
         self.resolver = make_resolver(settings)
         self.graph = restore_graph(log, settings)
         for row, state, founder in log.decided_screens():
             self.resolver.restore(log.screen(row), state, founder=founder)
-        self.steps = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
+        self.budget.start_from(sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED))
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
         self.landings_ambiguity = 0.0
-        self.last_discovery = self.steps  # the step that found the newest state
         self._checkpointed = self.graph.sequence
 
     # -- the one entrance ---------------------------------------------------------------------
 
     def handle(self, messages: Sequence[Message]) -> list[Receipt | FormatError]:
         """Record a batch durably and answer each message in order; a bad one is refused alone."""
-        if self._failed is not None:
-            raise StoreFailed(self._failed)
         taken: list[Entry | FormatError] = []
-        try:
+        with self._batch():
             for message in messages:
                 try:
                     self._check(message)
@@ -82,11 +80,6 @@ class ShardStore:
                     taken.append(problem)
                 else:
                     taken.append(self._take(message))
-            self.log.commit()
-        except BaseException as problem:
-            # The graph may be ahead of the log now: nothing may be answered from it any more.
-            self._failed = f"the log could not be written: {problem}"
-            raise
         return [
             entry if isinstance(entry, FormatError) else self._receipt(message, entry)
             for message, entry in zip(messages, taken, strict=True)
@@ -94,43 +87,57 @@ class ShardStore:
 
     def announce(self, announcement: Announce) -> None:
         """A worker has chosen: until it reports, others may count that as a visit (never logged)."""
-        place = self._where.get(announcement.episode)
-        if place is not None:
-            self._under_way[announcement.episode] = (place[1], announcement.signature)
+        worker = announcement.episode.worker
+        place = self._places.get(worker)
+        if place is not None and place.episode == announcement.episode:
+            self._under_way[worker] = (place.state, announcement.signature)
 
     def lose(self, worker: int) -> None:
         """A worker died. If it was in the middle of a step, log that as what it is."""
-        self._granted.discard(worker)
-        for episode in [episode for episode in self._where if episode.worker == worker]:
-            step, state = self._where.pop(episode)
-            self._under_way.pop(episode, None)
-            self._append(
-                Transition(
-                    episode=episode,
-                    step=step + 1,
-                    source=state,
-                    signature=None,
-                    outcome=Outcome.LOST,
-                    decision=None,
-                    screen=None,
-                    choice=None,
-                    reward=None,
-                    evidence=Evidence(),
-                    note="the worker ended without reporting",
-                )
-            )
-        self.log.commit()
+        self.budget.release(worker)
+        self._under_way.pop(worker, None)
+        place = self._places.pop(worker, None)
+        if place is None:
+            return
+        lost = Transition(
+            episode=place.episode,
+            step=place.step + 1,
+            source=place.state,
+            signature=None,
+            outcome=Outcome.LOST,
+            decision=None,
+            screen=None,
+            choice=None,
+            reward=None,
+            evidence=Evidence(),
+            note="the worker ended without reporting",
+        )
+        with self._batch():
+            self._append(lost)
 
     def checkpoint(self, every: int = 1) -> None:
         """Write the graph beside the log, so that opening the run folds only what came after."""
         if self._failed is None and self.graph.sequence - self._checkpointed >= every:
-            self.log.write_checkpoint(self.graph.sequence, self.graph.digest(), self.graph.dump())
-            self.log.commit()
+            with self._batch():
+                self.log.write_checkpoint(self.graph.sequence, self.graph.digest(), self.graph.dump())
             self._checkpointed = self.graph.sequence
 
     def next_episode(self, worker: int) -> int:
         """The first episode number that this worker has not used in this run."""
         return self.log.last_episode(worker) + 1
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """All or nothing: what the body appends is durable when it is left."""
+        if self._failed is not None:
+            raise StoreFailed(self._failed)
+        try:
+            yield
+            self.log.commit()
+        except BaseException as problem:
+            # The graph may be ahead of the log now: nothing may be answered from it any more.
+            self._failed = f"the log could not be written: {problem}"
+            raise
 
     # -- one message --------------------------------------------------------------------------
 
@@ -143,11 +150,11 @@ class ShardStore:
                 raise FormatError(f"{message.episode} names row {row} of the screen table: there is none")
         if isinstance(message, Begin):
             return
-        place = self._where.get(message.episode)
-        if place is not None and message.step == place[0] + 1 and message.source != place[1]:
+        place = self._place(message)
+        if place is not None and message.step == place.step + 1 and message.source != place.state:
             raise FormatError(
                 f"step {message.step} of {message.episode} starts at state {message.source}, "
-                f"but that episode stands at state {place[1]}"
+                f"but that episode stands at state {place.state}"
             )
         if message.source >= self.resolver.states:
             raise FormatError(f"step {message.step} of {message.episode} starts at no known state")
@@ -161,24 +168,29 @@ class ShardStore:
         if earlier is not None:
             return earlier
         entry = self._arrival(message) if isinstance(message, Begin) else self._transition(message)
-        self._under_way.pop(message.episode, None)
         self._append(entry)
+        worker = entry.episode.worker
+        self._under_way.pop(worker, None)
         if isinstance(entry, Transition):
-            self.steps += 1
-            self._granted.discard(message.episode.worker)
-        if entry.decision is not None:
-            self._where[entry.episode] = (entry.step, entry.decision.state)
-            if entry.decision.founded:
-                self.last_discovery = self.steps
-        else:
-            self._where.pop(entry.episode, None)
+            self.budget.take(worker)
+        if entry.decision is None:
+            self._places.pop(worker, None)
+            return entry
+        self._places[worker] = Place(entry.episode, entry.step, entry.decision.state)
+        if entry.decision.founded:
+            self.budget.discover()
         return entry
+
+    def _place(self, message: Message) -> Place | None:
+        """Where the episode of this message stands, if it is the one its worker is in."""
+        place = self._places.get(message.episode.worker)
+        return place if place is not None and place.episode == message.episode else None
 
     def _repeated(self, message: Message) -> Entry | None:
         """The entry that this message already became, if it was sent before."""
         step = message.step if isinstance(message, Report) else 0
-        place = self._where.get(message.episode)
-        if place is not None and step == place[0] + 1:
+        place = self._place(message)
+        if place is not None and step == place.step + 1:
             return None  # the step that was due: no need to ask the log
         found = self.log.find(message.episode, step)
         return None if found is None else found[1]
@@ -187,8 +199,6 @@ class ShardStore:
         self.graph.apply_entry(self.log.append(entry), entry)
 
     def _arrival(self, begin: Begin) -> Arrival:
-        for episode in [episode for episode in self._where if episode.worker == begin.episode.worker]:
-            del self._where[episode]  # a worker runs one episode at a time: the one before is over
         row = self._row(begin.sighting)
         return Arrival(
             episode=begin.episode,
@@ -260,7 +270,7 @@ class ShardStore:
                 ambiguity=self.graph.ambiguity(state),
                 tried=self._tried(state),
             )
-        return Receipt(self.graph.sequence, self._grant(message.episode.worker), here)
+        return Receipt(self.graph.sequence, self.budget.grant(message.episode.worker), here)
 
     def _tried(self, state: StateId) -> dict[str, Tried]:
         """N and Q as the next choice should see them: every execution counts, and a failure earns nothing.
@@ -283,28 +293,6 @@ class ShardStore:
                 known = tried.get(signature, Tried(0, 0.0))
                 tried[signature] = Tried(known.visits + 1, known.value)
         return tried
-
-    def _grant(self, worker: int) -> bool:
-        """Whether this worker may take one more step; a grant is held until its step is recorded."""
-        if worker in self._granted:
-            return True
-        if self.stopping or self.out_of_steps(len(self._granted)) or self.on_plateau():
-            return False
-        self._granted.add(worker)
-        return True
-
-    def out_of_steps(self, under_way: int = 0) -> bool:
-        """Whether the budget of steps is used up, counting those under way."""
-        return self.budget.steps is not None and self.steps + under_way >= self.budget.steps
-
-    def on_plateau(self) -> bool:
-        """Whether no new state was found for as long as the budget allows."""
-        plateau = self.budget.plateau
-        return plateau is not None and self.steps - self.last_discovery >= plateau
-
-    @property
-    def has_enough(self) -> bool:
-        return self.stopping or self.out_of_steps() or self.on_plateau()
 
 
 def make_resolver(settings: Settings) -> Resolver:

@@ -24,7 +24,7 @@ REMEMBERED_LABELS = 65_536
 
 
 class Prior(Protocol):
-    """A prior plugin. ``tests/conformance/test_priors.py`` is the contract as a test."""
+    """A prior plugin. ``screensearch.testing.check_prior`` is the contract as a test."""
 
     def __call__(self, candidates: Sequence[Candidate], settings: PriorSettings, /) -> Floats: ...
 

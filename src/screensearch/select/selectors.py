@@ -44,7 +44,7 @@ class Selection:
 
 
 class Selector(Protocol):
-    """A selector plugin. ``tests/conformance/test_selectors.py`` is the contract as a test."""
+    """A selector plugin. ``screensearch.testing.check_selector`` is the contract as a test."""
 
     def __call__(self, situation: Situation, /) -> Selection: ...
 

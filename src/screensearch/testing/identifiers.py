@@ -86,7 +86,7 @@ def _explore(make_pool: MakePool, threshold: float, history: list[Screen]) -> li
     for screen in history:
         pool = pools[screen.metadata]
         query = Query(screen, roles.intern(screen.role_atoms), texts.intern(screen.text_atoms))
-        answer = _find(pool.identifier, query)
+        answer = _find_twice(pool.identifier, query)
         if answer is not None:
             _check_match(pool, query, answer, threshold)
             pool.asked.append(_Asked(query, answer, None))
@@ -103,11 +103,16 @@ def _explore(make_pool: MakePool, threshold: float, history: list[Screen]) -> li
 
 
 def _find(identifier: Identifier, query: Query) -> Match | None:
-    before = query.roles[:], query.texts[:]
     with unbroken("`find` answers about every screen"):
-        answer, again = identifier.find(query), identifier.find(query)
-    require(again == answer, "`find` changes nothing: the next answer is the same", (answer, again))
+        return identifier.find(query)
+
+
+def _find_twice(identifier: Identifier, query: Query) -> Match | None:
+    before = query.roles[:], query.texts[:]
+    answer = _find(identifier, query)
     require((query.roles, query.texts) == before, "`find` leaves the query as it is", query)
+    again = _find(identifier, query)
+    require(again == answer, "`find` changes nothing: the next answer is the same", (answer, again))
     return answer
 
 
@@ -116,13 +121,18 @@ def _add(identifier: Identifier, state: StateId, query: Query) -> None:
         identifier.add(state, query)
 
 
+def _measure(identifier: Identifier, state: StateId, query: Query) -> Match:
+    with unbroken("`measure` knows every state of its pool"):
+        return identifier.measure(state, query)
+
+
 def _check_match(pool: _Pool, query: Query, answer: Match, threshold: float) -> None:
     founder = pool.founders.get(answer.state)
     if founder is None:
         raise ContractBroken(f"`find` names a state of its own pool; found {answer!r:.300}")
     require(threshold <= answer.score <= 1, f"no match scores below the threshold, {threshold}", answer)
     _check_jaccards(query, founder, answer)
-    measured = pool.identifier.measure(answer.state, query)
+    measured = _measure(pool.identifier, answer.state, query)
     require(
         replace(answer, runner_up=None) == replace(measured, runner_up=None),
         "`measure` says the same of a match as `find`",
@@ -135,7 +145,7 @@ def _check_match(pool: _Pool, query: Query, answer: Match, threshold: float) -> 
             "a runner-up is another state of the pool",
             answer,
         )
-        measured = pool.identifier.measure(second.state, query)
+        measured = _measure(pool.identifier, second.state, query)
         require(
             threshold <= second.score == measured.score,
             "a runner-up passes the threshold too, with the score that `measure` gives",
@@ -158,12 +168,11 @@ def _check_jaccards(query: Query, founder: Query, answer: Match) -> None:
 
 def _check_measures(pool: _Pool, elsewhere: list[StateId]) -> None:
     for state, founder in pool.founders.items():
-        with unbroken("`measure` knows every state of its pool"):
-            own = pool.identifier.measure(state, founder)
+        own = _measure(pool.identifier, state, founder)
         require(own == Match(state, 1.0, 1.0, 1.0), "a founding screen measures 1 against its own state", own)
     first, query = next(iter(pool.founders.items()))
     for asked in pool.asked:  # whatever the rule: mostly screens of other states
-        _check_jaccards(asked.query, query, pool.identifier.measure(first, asked.query))
+        _check_jaccards(asked.query, query, _measure(pool.identifier, first, asked.query))
     for state in [*elsewhere, max([*pool.founders, *elsewhere]) + 1]:
         try:
             found = pool.identifier.measure(state, query)

@@ -16,9 +16,9 @@ def check_selector(
 ) -> None:
     """Let a selector choose in many situations and raise `ContractBroken` on the first broken clause.
 
-    Clauses: it chooses in every situation; the index is an `int` within the candidates, and the score a
-    finite `float` (numbers of numpy cannot be written to the log); the situation, its generator included, fixes the choice; it leaves the statistics as
-    they are.
+    Clauses: it chooses in every situation; the index is an `int` within the candidates and the score a
+    finite `float`, because numpy's numbers cannot be written to the log; the situation, its generator
+    included, fixes the choice; it leaves the statistics as they are.
     """
     chosen = SelectSettings() if settings is None else settings
     rng = np.random.default_rng(seed)
