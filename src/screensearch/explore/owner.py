@@ -124,7 +124,7 @@ class Owner:
         batch, self._pending, self._scheduled = self._pending, [], False
         try:
             answers = self.shard.handle([message for _, message in batch])
-            self.shard.checkpoint(every=self.shard.settings.explore.checkpoint_every)
+            self.shard.checkpoint_if_due()
         except Exception as problem:
             if not self._broken.done():
                 self._broken.set_exception(problem)

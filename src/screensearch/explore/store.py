@@ -115,9 +115,15 @@ class ShardStore:
         with self._batch():
             self._append(lost)
 
-    def checkpoint(self, every: int = 1) -> None:
+    def checkpoint_if_due(self) -> None:
+        """Checkpoint now and then: ever more rarely, since each costs as much as the graph is large."""
+        due = max(self.settings.explore.checkpoint_every, self._checkpointed // 4)
+        if self.graph.sequence - self._checkpointed >= due:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
         """Write the graph beside the log, so that opening the run folds only what came after."""
-        if self._failed is None and self.graph.sequence - self._checkpointed >= every:
+        if self._failed is None and self.graph.sequence > self._checkpointed:
             with self._batch():
                 self.log.write_checkpoint(self.graph.sequence, self.graph.digest(), self.graph.dump())
             self._checkpointed = self.graph.sequence

@@ -34,6 +34,7 @@ _BUSY_SECONDS = 10.0
 _PAGE_ROWS = 2_000  # rows fetched at a time: no statement stays open between them
 _CACHED_SIGNATURES = 50_000
 _WAL_PAGES = 4_000  # 16 MB between checkpoints of the write-ahead log
+_CACHE_KIBIBYTES = 65_536  # keys of screens are hashes: inserts touch pages all over their index
 _KEPT_GRAPHS = 2
 
 
@@ -104,6 +105,7 @@ class SqliteLog:
             connection.execute("PRAGMA recursive_triggers = ON")  # or a REPLACE would delete silently
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIBIBYTES}")
             return cls(path, connection, writable=True)
 
     @classmethod
