@@ -38,7 +38,7 @@ class ExploreSettings:
 
     episode_steps: int = 50  # [1, ∞) actions before a reset
     screenshots: str = "all"  # all, none
-    checkpoint_every: int = 10_000  # [1, ∞) log entries between two checkpoints of the graph, or a quarter of the log if more
+    checkpoint_every: int = 10_000  # [1, ∞) log entries between two checkpoints; a quarter of a long log
 
     def __post_init__(self) -> None:
         for name in ("episode_steps", "checkpoint_every"):
