@@ -155,3 +155,18 @@ def test_a_world_without_actions_is_an_error_and_not_an_endless_loop(tmp_path: P
     assert world.closed == 1
     with ss.open_run(tmp_path / "run") as run:
         assert run.verify().problems == ()
+
+
+def test_a_worker_says_why_a_candidate_was_vetoed_and_what_it_left_out(tmp_path: Path) -> None:
+    rule = 'guard.rules=[{name="deny_labels", patterns=["^save"]}]'
+    settings = ss.resolve(overrides=["explore.screenshots=none", rule])
+    start_exploration("synthetic:notepad", tmp_path / "run", stop=StopRule(steps=30), settings=settings)
+    told = (tmp_path / "run" / "workers" / "w0.log").read_text()
+    assert "vetoed focus_click@1" in told
+    assert "matches '^save'" in told
+    assert "texts masked" in told
+    with ss.open_run(tmp_path / "run") as run:
+        for transition in run.transitions():
+            assert transition.choice is not None
+            assert "|save" not in transition.choice.signature
+        assert any(transition.choice and transition.choice.vetoed for transition in run.transitions())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import zlib
 
 import numpy as np
@@ -19,6 +20,8 @@ from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
 from screensearch.record.artifacts import Artifacts
 from screensearch.select.choose import Chooser
 
+log = logging.getLogger(__name__)
+
 KNOWN_ROWS = 200_000
 """How many screens a worker remembers the row of: forgetting one only makes it travel again."""
 
@@ -34,6 +37,7 @@ class Mind:
         self._guards = build_guards(settings.guard)
         self._chooser = Chooser(settings.select)
         self._rows: dict[ScreenId, int] = {}
+        self._vetoed: set[str] = set()  # signatures whose veto was told
         self._random = np.random.default_rng(0)
         self.announces = settings.select.count_in_flight
 
@@ -70,10 +74,26 @@ class Mind:
             return None
         proposed = candidates(observation, self._application, self._settings.candidates)
         allowed, vetoed = guard(proposed, observation, self._guards)
+        for candidate, reason in vetoed:
+            if candidate.signature not in self._vetoed:
+                self._vetoed.add(candidate.signature)
+                log.info("vetoed %s: %s", candidate.signature, reason)
         if not allowed:
             return None
         return self._chooser.choose(
             allowed, receipt.here.tried, rng=self._random, snapshot=receipt.snapshot, vetoed=len(vetoed)
+        )
+
+    def tell_counts(self) -> None:
+        """Say what was left out of the screens: elements without a place, masked texts, unknown roles."""
+        counts = self._encoder.counts
+        log.info(
+            "encoded %d screens with %d elements: %d without a place, %d texts masked, unknown roles %s",
+            counts.screens,
+            counts.elements,
+            counts.malformed,
+            counts.masked,
+            dict(counts.unknown_roles) or "none",
         )
 
     @staticmethod

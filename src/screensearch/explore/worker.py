@@ -49,6 +49,7 @@ async def work(
                 witness=witness,
             )
             if not last.receipt.proceed:
+                mind.tell_counts()
                 return
             empty = empty + 1 if last.step == 0 else 0
             if empty == EMPTY_EPISODES:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import sys
@@ -87,6 +88,7 @@ async def serve(connection: socket.socket) -> None:
 def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     connection = socket.socket(fileno=int(sys.argv[1]))
     with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):  # the owner is gone: so are we
         asyncio.run(serve(connection))
