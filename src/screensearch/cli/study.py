@@ -13,7 +13,12 @@ from screensearch.explore.exploration import StopRule, start_exploration
 from screensearch.explore.run import open_run
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
 
-APPLICATIONS = ("notepad", "files", "settings", "generated?states=1000&aliasing=0.2")
+APPLICATIONS = tuple(
+    application
+    for name in ("notepad?", "files?", "settings?", "generated?states=1000&")
+    for application in (name[:-1], f"{name}noise=0")
+)
+"""Each with its cosmetic noise and without: what noise does to identity is half of the answer."""
 
 
 @click.group()
@@ -26,13 +31,20 @@ def study() -> None:
     "--app",
     "applications",
     multiple=True,
-    help="A synthetic application; may be repeated. Default: all hand-written ones and a generated one.",
+    help="A synthetic application; may be repeated. Default: all, each with and without noise.",
 )
 @click.option(
     "--steps", type=click.IntRange(min=1), default=5000, show_default=True, help="Steps per application."
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="One seed decides everything random.")
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=click.FloatRange(0, 1, min_open=True),
+    multiple=True,
+    help="Judge the exact identifier at this threshold too; may be repeated.",
+)
 @click.option(
     "--embedder",
     default="wordllama",
@@ -52,6 +64,7 @@ def truth(
     steps: int,
     workers: int,
     seed: int,
+    thresholds: tuple[float, ...],
     embedder: str,
     out: Path,
     as_json: bool,
@@ -74,7 +87,7 @@ def truth(
                     on_progress=view.show,
                 )
         with open_run(folder) as run:
-            reports += [judge(run, rule) for rule in rules(settings)]
+            reports += [judge(run, rule) for rule in rules(settings, thresholds)]
     (out / "truth.md").write_text(to_markdown(reports))
     if as_json:
         print_json({"steps": steps, "seed": seed, "reports": reports})

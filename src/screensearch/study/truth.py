@@ -8,6 +8,7 @@ its true screens is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -37,7 +38,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class TruthReport:
-    """One rule on one run. Precision and recall are over pairs of distinct screens."""
+    """One rule on one run. Precision and recall are over pairs of observations: each weighs as it was met."""
 
     environment: str
     rule: str
@@ -48,8 +49,8 @@ class TruthReport:
     precision: float
     recall: float
     f1: float
-    false_merge_rate: float  # of all pairs of different true screens, how many were merged
     mixed_states: int  # states that hold more than one true screen
+    split_screens: int  # true screens that are found in more than one state
     aliased_states: int
     dispersed_states: int  # states with D(s) > 0: some action was seen to have different outcomes
     dispersed_aliased: int  # of those, how many are truly aliased
@@ -58,8 +59,8 @@ class TruthReport:
     dispersion_auroc: float  # D(s) instead of u(s), over all states: without the pull of the prior u₀
 
 
-def rules(settings: Settings) -> list[Rule]:
-    """The identifiers, each with the filters of the settings, and two also with the paper's filters."""
+def rules(settings: Settings, thresholds: Sequence[float] = ()) -> list[Rule]:
+    """The identifiers, exact and hybrid also with the paper's filters, and exact at other thresholds."""
     paper_filters = ("display_mode", "text_size")
 
     def rule(name: str, identifier: str, filters: tuple[str, ...] | None = None) -> Rule:
@@ -68,13 +69,22 @@ def rules(settings: Settings) -> list[Rule]:
             identify = replace(identify, filters=filters)
         return Rule(name, replace(settings, identify=identify))
 
+    at_threshold = [
+        Rule(f"exact, τ = {threshold}", _with_threshold(settings, threshold)) for threshold in thresholds
+    ]
     return [
         rule("exact", "exact"),
+        *at_threshold,
         rule("exact, paper's filters", "exact", paper_filters),
         rule("hybrid, paper's filters", "hybrid", paper_filters),
         rule("content_free", "content_free"),
         rule("identical", "identical"),
     ]
+
+
+def _with_threshold(settings: Settings, threshold: float) -> Settings:
+    merge = replace(settings.identify.merge, threshold=threshold)
+    return replace(settings, identify=replace(settings.identify, identifier="exact", merge=merge))
 
 
 def judge(run: Run, rule: Rule) -> TruthReport:
@@ -84,10 +94,10 @@ def judge(run: Run, rule: Rule) -> TruthReport:
     graph = StateGraph(rule.settings.ambiguity)
     decided: dict[int, StateId] = {}
     where: dict[EpisodeId, StateId] = {}
-    seen: dict[tuple[int, int | str], StateId] = {}
+    found: list[StateId] = []
+    truly: list[int | str] = []
     true_states: set[int | str] = set()
     aliased: dict[StateId, bool] = {}
-    observations = 0
     for sequence, entry in run.entries():
         state: StateId | None = None
         if entry.decision is not None and entry.screen is not None:
@@ -100,31 +110,30 @@ def judge(run: Run, rule: Rule) -> TruthReport:
             continue
         where[entry.episode] = state
         note = truth.get((entry.episode, entry.step))
-        if note is not None and entry.screen is not None:
-            observations += 1
-            seen[entry.screen, note.screen] = state
+        if note is not None:
+            found.append(state)
+            truly.append(note.screen)
             true_states.add(note.state)
             aliased[state] = aliased.get(state, False) or note.aliased
-    if not observations:
+    if not found:
         raise FormatError(f"{run.path} has no truth: only a synthetic world notes what is really the case")
-    quality = pair_quality(list(seen.values()), [screen for _, screen in seen])
-    screens_of: dict[StateId, set[int | str]] = {}
-    for (_, screen), state in seen.items():
-        screens_of.setdefault(state, set()).add(screen)
+    quality = pair_quality(found, truly)
+    held = set(zip(found, truly, strict=True))
+    screens_of, states_of = Counter(state for state, _ in held), Counter(screen for _, screen in held)
     dispersed = [state for state in aliased if _dispersion(graph, state) > 0]
     tried = [state for state in aliased if graph.trials(state) >= ENOUGH_TRIALS]
     return TruthReport(
         environment=run.environment,
         rule=rule.name,
-        observations=observations,
-        true_screens=len({screen for _, screen in seen}),
+        observations=len(found),
+        true_screens=len(states_of),
         true_states=len(true_states),
         states=len(screens_of),
         precision=quality.precision,
         recall=quality.recall,
         f1=quality.f1,
-        false_merge_rate=quality.false_merge_rate,
-        mixed_states=sum(len(screens) > 1 for screens in screens_of.values()),
+        mixed_states=sum(screens > 1 for screens in screens_of.values()),
+        split_screens=sum(states > 1 for states in states_of.values()),
         aliased_states=sum(aliased.values()),
         dispersed_states=len(dispersed),
         dispersed_aliased=sum(aliased[state] for state in dispersed),
@@ -160,10 +169,10 @@ def to_markdown(reports: Sequence[TruthReport]) -> str:
         "true screens": lambda report: f"{report.true_screens:,}",
         "states": lambda report: f"{report.states:,}",
         "mixed": lambda report: f"{report.mixed_states:,}",
+        "split": lambda report: f"{report.split_screens:,}",
         "precision": lambda report: f"{report.precision:.3f}",
         "recall": lambda report: f"{report.recall:.3f}",
         "F1": lambda report: f"{report.f1:.3f}",
-        "false merges": lambda report: f"{report.false_merge_rate:.5f}",
         "aliased": lambda report: f"{report.aliased_states:,}",
         "dispersed": lambda report: f"{report.dispersed_states:,}",
         "of those aliased": lambda report: f"{report.dispersed_aliased:,}",
