@@ -76,7 +76,7 @@ def build_lancedb(corpus: Corpus, queries: list[Pair], folder: str) -> tuple[Fin
     for name in ("LANCE_LOG", "LANCEDB_LOG", "RUST_LOG"):
         os.environ[name] = "error"  # it warns at every search
     import lancedb
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
     from lancedb.index import FTS, HnswSq
     from lancedb.rerankers import RRFReranker
 
