@@ -4,6 +4,18 @@
 
 One pool, the compiled core against brute force, its pure-Python twin, our `hybrid` and a LanceDB
 hybrid table, all on the same screens (`identity_corpus.py`). Times are per query, in microseconds.
+
+What is counted:
+
+- Near duplicates and strangers: one `find` of the compiled core, given arrays of interned atoms.
+- Repeats and the decisions per second on the mix: `Pool.decide` as the resolver calls it, fed with
+  interned atoms. Counted are the memo (whose keys are new strings, not yet hashed by Python), the search,
+  founding and remembering, and the decision that is returned. Not counted are encoding, content keys,
+  choosing the pool and interning: screens come with their key, and `intern` returns a query made before.
+- The resolver: the same mix given as screens of string atoms, so choosing the pool and interning count
+  too. Encoding and content keys do not: they are the encoder's.
+- Bytes a state: what the core has allocated (the index alone), and what the process grew by (the index,
+  the memo and the keys in it).
 """
 
 from __future__ import annotations
@@ -14,10 +26,10 @@ import json
 import sys
 import tempfile
 import time
-from array import array
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +40,10 @@ from identity_report import ratios, readable, resident_bytes, targets, timed
 from identity_rivals import METADATA, Find, build_hybrid, build_lancedb
 from machine import describe_machine
 from screensearch.domain.screen import Screen
+from screensearch.encode.encoder import atoms_key
 from screensearch.identify import exact_python
-from screensearch.identify.exact import CompiledIndex, Index
-from screensearch.identify.resolve import IdentifySettings, Resolver
+from screensearch.identify.exact import CompiledIndex, ExactIdentifier, Index
+from screensearch.identify.resolve import IdentifySettings, Pool, Query, Resolver
 from screensearch.identify.verify import MergeSettings, merge_rule
 
 RULE = merge_rule(MergeSettings())
@@ -82,8 +95,22 @@ def new_index(core: type[Index] | None = None) -> Index:
 def distinct(corpus: Corpus) -> Corpus:
     """The screens that found a state of their own."""
     index = new_index()
-    founders = [index.resolve(*corpus.pair(n))[1] == "new" for n in range(len(corpus))]
-    return corpus.where(np.array(founders))
+    founders = np.zeros(len(corpus), dtype=np.bool_)
+    for number in range(len(corpus)):
+        pair = corpus.pair(number)
+        if index.find(*pair) is None:
+            index.add(*pair)
+            founders[number] = True
+    return corpus.where(founders)
+
+
+def interned(pair: Pair) -> tuple[Screen, Callable[[Screen], Query]]:
+    """A screen whose atoms are interned already: of the screen itself, only the key is needed."""
+    digest = blake2b(digest_size=16)
+    for part in pair:
+        digest.update(np.sort(part).tobytes() + b"\xff" * 4)
+    query = Query(Screen(digest.hexdigest(), (), (), "", METADATA), *pair)
+    return query.screen, lambda _: query
 
 
 def measure_exact(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
@@ -92,14 +119,18 @@ def measure_exact(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
     known = corpus.first(size)
     before = resident_bytes()
     index = new_index()
-    started = time.perf_counter()
+    pool = Pool(ExactIdentifier(IdentifySettings(), index=index))
+    seconds = 0.0
     for state in range(size):
-        index.resolve(*known.pair(state))
-    seconds = time.perf_counter() - started
+        given = interned(known.pair(state))
+        started = time.perf_counter()
+        pool.decide(*given, state)
+        seconds += time.perf_counter() - started
     resident = resident_bytes() - before
     near = near_duplicates(known, QUERIES, seed)
     strangers = [corpus.pair(len(corpus) - 1 - number) for number in range(QUERIES)]
     repeats = [known.pair(number * (size // QUERIES)) for number in range(QUERIES)]
+    again = [interned(pair) for pair in repeats]
     sample = 200 if size <= 20_000 else 100 if size <= 200_000 else 40
     checked = [*near[: sample // 2], *strangers[: sample // 4], *repeats[: sample // 4]]
     return {
@@ -111,11 +142,11 @@ def measure_exact(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
         },
         "near": timed(lambda number: index.find(*near[number]), QUERIES),
         "stranger": timed(lambda number: index.find(*strangers[number]), QUERIES),
-        "memo": timed(lambda number: index.resolve(*repeats[number]), QUERIES),
+        "memo": timed(lambda number: pool.decide(*again[number], size), QUERIES),
         "near_found": sum(index.find(*query) is not None for query in near),
         "build_states_per_second": round(size / seconds),
         "bytes_per_state": {"allocated": round(index.nbytes / size), "resident": round(resident / size)},
-        "decisions_per_second": decide_mix(index, corpus, size, seed),
+        "decisions_per_second": decide_mix(pool, corpus, size, seed),
     }
 
 
@@ -137,8 +168,7 @@ def by_brute_force(corpus: Corpus, query: Pair) -> tuple[object, ...] | None:
     if not passing:
         return None
     found = [(s, *(int(part[s]) for part in (shared[0], unions[0], shared[1], unions[1]))) for s in passing]
-    best = found[0]
-    return best[0], "match", *best[1:], found[1] if len(found) > 1 else None
+    return found[0], found[1] if len(found) > 1 else None
 
 
 def the_mix(corpus: Corpus, size: int, count: int, seed: int) -> list[Pair]:
@@ -158,13 +188,14 @@ def the_mix(corpus: Corpus, size: int, count: int, seed: int) -> list[Pair]:
     return stream
 
 
-def decide_mix(index: Index, corpus: Corpus, size: int, seed: int) -> int:
-    stream = the_mix(corpus, size, DECISIONS, seed)
-    # Repeats come as other objects than their originals, as they do from an encoder.
-    stream = [(array("I", roles), array("I", texts)) for roles, texts in stream]
+def decide_mix(pool: Pool, corpus: Corpus, size: int, seed: int) -> int:
+    """Decisions per second about screens whose atoms are interned already."""
+    # Each comes with a key string of its own, repeats too, as they do from an encoder.
+    stream = [interned(pair) for pair in the_mix(corpus, size, DECISIONS, seed)]
+    states = size
     started = time.perf_counter()
-    for roles, texts in stream:
-        index.resolve(roles, texts)
+    for screen, intern in stream:
+        states += pool.decide(screen, intern, states).founded
     return round(len(stream) / (time.perf_counter() - started))
 
 
@@ -193,7 +224,7 @@ def measure_rival(
     for state in range(len(known)):
         index.add(*known.pair(state))
     pairs = [(index.find(*query), find(number)) for number, query in enumerate(near)]
-    true = [(answer[0], found) for answer, found in pairs if answer is not None]
+    true = [(answer[0][0], found) for answer, found in pairs if answer is not None]
     return {
         "near": timed(find, len(near)),
         "build_states_per_second": round(len(known) / seconds),
@@ -210,7 +241,7 @@ def measure_resolver(corpus: Corpus, size: int, seed: int) -> dict[str, Any]:
 
     def screen(pair: Pair) -> Screen:
         roles, texts = (tuple(sorted(map(str, part))) for part in pair)
-        return Screen(str(hash((roles, texts))), roles, texts, "", METADATA)
+        return Screen(atoms_key(roles, texts), roles, texts, "", METADATA)
 
     for state in range(size):
         resolver.resolve(screen(corpus.pair(state)))

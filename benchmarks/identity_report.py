@@ -89,7 +89,7 @@ def readable(result: dict[str, Any]) -> str:
             ),
             _row("  stranger", size, each["stranger"], "a screen that founds a state"),
             _row("  memo", size, each["memo"], f"{each['decisions_per_second']:,} decisions/s on the mix"),
-            f"{'':44}   {memory['allocated']} bytes a state allocated, {memory['resident']} resident",
+            f"{'':47}{memory['allocated']} bytes a state in the index, {memory['resident']} with the memo",
         ]
     for size, each in result["python"].items():
         lines.append(_row("twin", size, each["near"], f"{each['differences']} differ from the compiled core"))

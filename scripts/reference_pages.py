@@ -256,6 +256,7 @@ def python_page() -> str:
         ("Functions", inspect.isfunction),
         ("Classes", inspect.isclass),
         ("Registries", lambda thing: isinstance(thing, Registry)),
+        ("Values", lambda thing: isinstance(thing, tuple | frozenset)),
     )
     listed = 0
     for title, belongs in groups:
@@ -265,11 +266,15 @@ def python_page() -> str:
                 lines += [f"### {name}", "", *described(name, thing), ""]
                 listed += 1
     if listed != len(public):
-        raise SystemExit("a public name is neither a function, a class nor a registry: describe it here")
+        raise SystemExit("a public name is of a kind that is not described here yet: describe it")
     return page(*lines[:-1])
 
 
 def described(name: str, thing: Any) -> list[str]:
+    if isinstance(thing, tuple | frozenset):
+        return [
+            ", ".join(f"`{value}`" for value in (sorted(thing) if isinstance(thing, frozenset) else thing))
+        ]
     if isinstance(thing, Registry):
         offers = ", ".join(f"`{shown}`" for shown, _ in own_methods(type(thing)))
         return [f"The {thing.kind} plugins: {offers}."]

@@ -18,29 +18,39 @@ from screensearch.config import Settings, load_preset, resolve
 from screensearch.domain.action import Action, Candidate, Signature
 from screensearch.domain.screen import Box, Element, Image, Metadata, Observation, Screen, Window
 from screensearch.domain.transition import Arrival, Decision, EpisodeId, Outcome, Transition
-from screensearch.environments.protocol import ENVIRONMENTS, Environment, Result, Start
-from screensearch.errors import ScreenSearchError
+from screensearch.encode.embed import EMBEDDERS, Embedder, EmbedSettings
+from screensearch.encode.roles import ROLES
+from screensearch.environments.protocol import ENVIRONMENTS, Environment, Result, Start, TruthTeller
+from screensearch.errors import EnvironmentFailed, ScreenSearchError
 from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
 from screensearch.explore.progress import Progress, Summary
 from screensearch.explore.run import Run, State, open_run
 from screensearch.explore.verify import Verification
 from screensearch.identify.resolve import IDENTIFIERS, Identifier, IdentifySettings, Match, Query
+from screensearch.identify.verify import Comparison, compare
+from screensearch.record.graph import StateGraph, Tried
 from screensearch.select.priors import PRIORS, Prior
 from screensearch.select.selectors import SELECTORS, Selection, Selector, Situation
 
 __all__ = [
+    "EMBEDDERS",
     "ENVIRONMENTS",
     "GUARDS",
     "IDENTIFIERS",
     "PRIORS",
+    "ROLES",
     "SELECTORS",
     "Action",
     "Arrival",
     "Box",
     "Candidate",
+    "Comparison",
     "Decision",
     "Element",
+    "EmbedSettings",
+    "Embedder",
     "Environment",
+    "EnvironmentFailed",
     "EpisodeId",
     "Guard",
     "Identifier",
@@ -64,11 +74,15 @@ __all__ = [
     "Situation",
     "Start",
     "State",
+    "StateGraph",
     "StopRule",
     "Summary",
     "Transition",
+    "Tried",
+    "TruthTeller",
     "Verification",
     "Window",
+    "compare",
     "load_preset",
     "open_run",
     "resolve",

@@ -19,6 +19,10 @@ class PluginUnavailable(ScreenSearchError):
     """The plugin exists, but something it needs (an extra, a key) is not there."""
 
 
+class PluginMisbehaved(ScreenSearchError):
+    """A plugin returned something that its contract rules out."""
+
+
 class FormatError(ScreenSearchError):
     """Stored or given data is not what it should be (truncated, malformed)."""
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from screensearch.act.candidates import CandidateSettings, candidates
 from screensearch.act.signature import signature_of
 from screensearch.domain.screen import Box, Element, Observation, Window
+from screensearch.encode.encoder import Encoder, EncodeSettings
+from screensearch.encode.masks import Masks, MaskSettings, Region
 from screensearch.errors import SettingsError
 
 WINDOW = Window("Notepad", "main", Box(0, 0, 300, 300), "notepad")
@@ -97,6 +99,64 @@ def test_of_two_elements_with_one_signature_the_first_wins() -> None:
         (only,) = candidates(observe(outer, inner), "notepad", BARE)
         assert only.action.element is not None
         assert only.action.element.handle == "outer"
+
+
+CLOCK = MaskSettings(patterns=(r"\d+:\d+",))
+
+
+def test_a_masked_clock_gives_one_screen_and_one_action_at_every_tick() -> None:
+    encoder, masks = Encoder(EncodeSettings(masks=CLOCK)), Masks(CLOCK)
+    ticks = [observe(dataclasses.replace(SAVE, text=f"Saved 12:{minute:02}")) for minute in range(3)]
+    assert len({encoder.encode(tick).key for tick in ticks}) == 1
+    listed = [candidates(tick, "notepad", BARE, masks) for tick in ticks]
+    assert [[candidate.signature for candidate in each] for each in listed] == [
+        ["focus_click@1::r12_c7|button|saved|notepad::none"]
+    ] * 3
+    assert {candidate.label for each in listed for candidate in each} == {"saved"}
+    shown = [each[0].action.element.text for each in listed if each[0].action.element]
+    assert shown == ["Saved 12:00", "Saved 12:01", "Saved 12:02"]  # aimed at what is there now
+
+
+def test_a_masked_region_blanks_labels_there_and_nowhere_else() -> None:
+    masks = Masks(MaskSettings(regions=(Region(bottom=0.45),)))
+    assert [each.label for each in candidates(observe(SAVE, EDITOR), "notepad", BARE, masks)] == [
+        "",
+        "text editor",
+        "text editor",
+    ]
+
+
+def test_of_two_elements_that_masks_make_alike_the_first_wins() -> None:
+    early, late = (dataclasses.replace(SAVE, text=text) for text in ("12:01", "12:02"))
+    (only,) = candidates(observe(early, late), "notepad", BARE, Masks(CLOCK))
+    assert only.action.element == early
+    assert len(candidates(observe(early, late), "notepad", BARE)) == 2
+
+
+def test_what_is_remembered_under_some_masks_does_not_leak_to_others() -> None:
+    seen = observe(dataclasses.replace(SAVE, text="at 12:01"))
+    for masks, label in [
+        (None, "at 12:01"),
+        (Masks(CLOCK), "at"),
+        (Masks(MaskSettings(patterns=("at",))), "12:01"),
+        (Masks(MaskSettings()), "at 12:01"),
+    ] * 2:
+        (only,) = candidates(seen, "notepad", BARE, masks)
+        assert only.label == label
+
+
+@given(
+    st.lists(any_element, max_size=8),
+    st.sampled_from([CLOCK, MaskSettings(patterns=("a",), regions=(Region(right=0.5),))]),
+)
+def test_labels_are_masked_as_atoms_are(elements: list[Element], settings: MaskSettings) -> None:
+    masks = Masks(settings)
+    for element in elements:
+        texts = Encoder(EncodeSettings(masks=settings)).encode(observe(element)).text_atoms
+        for candidate in candidates(observe(element), "notepad", BARE, masks):
+            assert candidate.signature == str(signature_of(candidate.action, WINDOW.box, masks))
+            cell = candidate.signature.split("::")[1].split("|")[0]
+            assert texts == ((f"{cell}|{candidate.label}",) if candidate.label else ())
 
 
 def test_a_remembered_candidate_is_aimed_at_the_element_of_now() -> None:

@@ -6,6 +6,7 @@ from screensearch.act.candidates import CandidateSettings, candidates
 from screensearch.act.guard import GUARDS, DenyLabels, GuardRule, GuardSettings, build_guards, guard
 from screensearch.domain.action import Candidate
 from screensearch.domain.screen import Box, Element, Observation, Window
+from screensearch.encode.masks import Masks, MaskSettings
 from screensearch.errors import SettingsError, UnknownPlugin
 
 WINDOW = Window("Files", "main", Box(0, 0, 300, 300), "files")
@@ -39,6 +40,14 @@ def test_a_label_that_matches_is_vetoed_with_the_reason() -> None:
         ("empty trash", "the label 'empty trash' matches 'trash$'"),
         ("delete", "the label 'delete' matches '^Delete'"),
     ]
+
+
+def test_a_mask_does_not_hide_what_is_forbidden() -> None:
+    masks = Masks(MaskSettings(patterns=("delete",)))
+    proposed = candidates(OBSERVATION, "files", CandidateSettings(texts=(), keys=()), masks)
+    assert "delete all" not in {candidate.label for candidate in proposed}
+    _, vetoed = guard(proposed, OBSERVATION, [DenyLabels(["delete"])])
+    assert [veto.reason for veto in vetoed] == ["the label 'delete all' matches 'delete'"]
 
 
 def test_candidates_keep_their_numbers() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from screensearch.act.signature import ParsedSignature, Target, parse_signature, signature_of
 from screensearch.domain.action import Action
 from screensearch.domain.screen import Box, Element
-from screensearch.encode.grid import cell_of
+from screensearch.encode.grid import cell_at, centre_of
 from screensearch.encode.roles import ROLES, map_role
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError
@@ -44,12 +44,13 @@ actions = st.one_of(
 def parts_of(action: Action) -> ParsedSignature:
     """What an action is, said independently of how it is written."""
     element = action.element
+    centre = None if element is None else centre_of(element.box, WINDOW)
     return ParsedSignature(
         action.template,
         None
         if element is None
         else Target(
-            cell_of(element.box, WINDOW),
+            None if centre is None else cell_at(centre),
             map_role(element.role),
             normalise(element.text),
             normalise(element.application),

@@ -15,9 +15,9 @@ def written(folder: Path, text: str) -> Path:
 
 
 def test_later_layers_win(tmp_path: Path) -> None:
-    path = written(tmp_path, "[select]\nc_puct = 2.0\nvalue_weight = 3.0\n")
+    path = written(tmp_path, "[select]\nc_puct = 2.0\noverlap_weight = 3.0\n")
     settings = resolve("default", [path], ["select.c_puct=4"])
-    assert (settings.select.c_puct, settings.select.value_weight) == (4.0, 3.0)
+    assert (settings.select.c_puct, settings.select.overlap_weight) == (4.0, 3.0)
     assert settings.select.selector == "puct"
 
 

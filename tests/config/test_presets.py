@@ -59,7 +59,6 @@ def test_the_paper_preset_is_the_reported_run_configuration() -> None:
     assert (paper.select.overlap_weight, paper.select.typing_weight) == (0.2, 0.15)
     assert tuple(paper.reward.weights) == (1.0, 1.0, 1.0)
     assert (paper.ambiguity.kappa, paper.ambiguity.prior_ambiguity) == (20.0, 0.5)
-    assert paper.encode.grid == 30
     assert paper.explore.episode_steps == 50
 
 

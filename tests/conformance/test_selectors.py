@@ -17,7 +17,7 @@ from screensearch.testing import ContractBroken, check_selector
 
 
 @pytest.mark.parametrize("name", SELECTORS.names())
-@pytest.mark.parametrize("settings", [SelectSettings(), SelectSettings(c_puct=0.0, value_weight=0.0)])
+@pytest.mark.parametrize("settings", [SelectSettings(), SelectSettings(c_puct=0.0)])
 def test_every_selector_keeps_the_contract(name: str, settings: SelectSettings) -> None:
     check_selector(SELECTORS.get(name), settings=settings)
 

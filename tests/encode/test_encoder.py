@@ -144,19 +144,9 @@ def test_without_edges_there_is_one_bin() -> None:
     assert Encoder(EncodeSettings(text_size_bins=())).encode(seen).metadata.text_size == "any"
 
 
-def test_another_grid_and_limit_are_honoured() -> None:
-    screen = Encoder(EncodeSettings(grid=2, text_limit=4)).encode(
-        observe(element("text", "Saving", 200, 200))
-    )
-    assert screen.text_atoms == ("r1_c1|savi",)
-
-
 @pytest.mark.parametrize(
     "settings",
     [
-        {"grid": 0},
-        {"grid": 101},
-        {"text_limit": 0},
         {"text_size_bins": (2.0, 1.0)},
         {"text_size_bins": (0.0,)},
     ],

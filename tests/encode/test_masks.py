@@ -4,7 +4,7 @@ import pytest
 from trees import element, observe
 
 from screensearch.encode.encoder import Encoder, EncodeSettings
-from screensearch.encode.masks import MaskSettings, Region
+from screensearch.encode.masks import Masks, MaskSettings, Region
 from screensearch.errors import SettingsError
 
 
@@ -55,6 +55,19 @@ def test_the_count_does_not_depend_on_what_was_seen_before() -> None:
     for _ in range(3):
         masked.encode(observe(element("text", "clock", 5, 5)))
     assert masked.counts.masked == 3
+
+
+def test_what_has_no_place_is_in_no_region_but_patterns_hold() -> None:
+    masks = Masks(MaskSettings(patterns=(r"\d+",), regions=(Region(),)))
+    assert masks.apply("page 3", None) == "page"
+    assert masks.apply("page 3", (0.5, 0.5)) == ""
+
+
+def test_equal_settings_make_equal_masks() -> None:
+    def masks(pattern: str) -> Masks:
+        return Masks(MaskSettings(patterns=(pattern,), regions=(Region(left=0.5),)))
+
+    assert len({masks("a"), masks("a"), masks("b")}) == 2
 
 
 def test_a_bad_pattern_is_named_with_its_position() -> None:

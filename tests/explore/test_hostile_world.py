@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,14 @@ def _travelled(message: Begin | Report) -> Begin | Report:
     return arrived
 
 
+def _of_toy(seen: Observation) -> Observation:
+    """The same nonsense, but the target application's own, so that it offers candidates."""
+    return replace(seen, elements=tuple(replace(each, application="toy") for each in seen.elements))
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seen=st.lists(any_observation, min_size=1, max_size=4))
 async def test_no_tree_stops_the_loop_or_changes_another_state(
     seen: list[Observation], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    await walk(Mind(SETTINGS, "toy"), tmp_path_factory.mktemp("hostile"), seen)
+    await walk(Mind(SETTINGS, "toy"), tmp_path_factory.mktemp("hostile"), [_of_toy(each) for each in seen])

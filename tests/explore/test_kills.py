@@ -90,7 +90,7 @@ def executed(transitions: list[Transition]) -> int:
     return sum(transition.outcome is not Outcome.LOST for transition in transitions)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(5))
 def test_a_killed_owner_loses_nothing_it_acknowledged_and_its_run_goes_on(tmp_path: Path, seed: int) -> None:
     folder, moments = tmp_path / "run", random.Random(seed)
     with start(folder, seed) as owner:
@@ -115,7 +115,7 @@ def test_killed_workers_are_replaced_and_logged_as_lost(tmp_path: Path) -> None:
     folder, moments = tmp_path / "run", random.Random(5)
     kills = 0
     with start(folder, 5) as owner:
-        while kills < 4:
+        while kills < 6:
             point = acknowledged(folder) + moments.randrange(20, 120)
             wait_until(lambda point=point: acknowledged(folder) > point, owner)  # type: ignore[misc]
             with contextlib.suppress(ProcessLookupError):
@@ -143,3 +143,20 @@ def test_an_interrupt_leaves_a_usable_run_that_can_be_resumed(tmp_path: Path) ->
     with resume(folder) as owner:
         owner.communicate(timeout=120)
     assert executed(check(folder)) == STEPS
+
+
+def test_every_screenshot_that_the_log_names_survives_a_kill(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options = ("--workers", "2", "--steps", "500", "--seed", "3")
+    with exploring(folder, "synthetic:notepad", *options) as owner:
+        wait_until(lambda: acknowledged(folder) > 25, owner)
+        for worker in children(owner):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        owner.kill()
+        owner.wait()
+    check(folder)  # looks for every artifact that is named
+    with ss.open_run(folder) as run:
+        pictures = [run.screenshot(entry) for _, entry in run.entries() if entry.evidence.screenshot]
+    assert len(pictures) > 20
+    assert None not in pictures

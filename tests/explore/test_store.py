@@ -143,13 +143,13 @@ def test_a_plateau_ends_the_run(tmp_path: Path) -> None:
 def test_a_lost_worker_is_logged_as_lost_and_not_as_an_outcome(store: ShardStore) -> None:
     start = begin(0, 0, "go")
     ask(store, start, begin(1, 0, "go"))
-    store.lose(0)
+    store.lose(0, "killed")
     (lost,) = transitions(store)
     assert lost.outcome is Outcome.LOST
     assert lost.episode == EpisodeId(0, 0)
     assert lost.signature is None
     assert store.budget.taken == 0
-    store.lose(0)
+    store.lose(0, "killed")
     assert len(transitions(store)) == 1
 
 
@@ -171,6 +171,10 @@ def test_a_bad_message_is_refused_alone_and_changes_nothing(store: ShardStore) -
         replace(good, source=7),
         replace(good, sighting=Sighting(row=99)),
         replace(good, sighting=None),
+        replace(good, step=3),
+        replace(good, episode=EpisodeId(4, 4)),
+        replace(good, outcome=Outcome.LOST),
+        replace(good, choice=replace(good.choice, score=float("nan"))),
     ]
     for message in bad:
         (refused,) = store.handle([message])

@@ -29,27 +29,19 @@ def test_the_answer_counts_what_is_shared(core: type[Index]) -> None:
     index = core(50, 50, 60)
     assert index.find(atoms(1), atoms(2)) is None
     assert index.add(atoms(1, 2, 3, 4), atoms(1, 2)) == 0
-    assert index.find(atoms(1, 2, 3), atoms(2, 1)) == (0, "match", 3, 4, 2, 2, None)
+    assert index.find(atoms(1, 2, 3), atoms(2, 1)) == ((0, 3, 4, 2, 2), None)
     assert index.compare(0, atoms(9), atoms()) == (0, 0, 5, 0, 2)
     assert len(index) == 1
     assert index.nbytes > 0
 
 
 @pytest.mark.parametrize("core", CORES)
-def test_resolving_founds_then_matches_then_remembers(core: type[Index]) -> None:
-    index = core(50, 50, 60)
-    assert index.resolve(atoms(1, 2), atoms(3)) == (0, "new", 2, 2, 1, 1, None)
-    assert index.resolve(atoms(2, 1), atoms(3)) == (0, "memo", 2, 2, 1, 1, None)
-    assert index.resolve(atoms(1), atoms(3)) == (0, "match", 1, 2, 1, 1, None)
-    assert index.resolve(atoms(1), atoms(3)) == (0, "memo", 1, 2, 1, 1, None)
-
-
-@pytest.mark.parametrize("core", CORES)
 def test_repeated_atoms_count_once(core: type[Index]) -> None:
     index = core(50, 50, 93)
-    assert index.resolve(atoms(1, 1, 2), atoms(3, 3))[:6] == (0, "new", 2, 2, 1, 1)
-    assert index.resolve(atoms(2, 1), atoms(3))[1] == "memo"
-    assert index.resolve(atoms(2, 2, 2, 1), atoms(3, 3))[1] == "memo"
+    index.add(atoms(1, 1, 2), atoms(3, 3))
+    assert index.find(atoms(2, 1), atoms(3)) == ((0, 2, 2, 1, 1), None)
+    assert index.find(atoms(2, 2, 2, 1), atoms(3, 3)) == ((0, 2, 2, 1, 1), None)
+    assert index.compare(0, atoms(1, 1), atoms(4, 4)) == (0, 1, 2, 0, 2)
 
 
 @pytest.mark.parametrize("core", CORES)
@@ -63,7 +55,7 @@ def test_the_same_number_as_role_and_as_text_is_two_atoms(core: type[Index]) -> 
 def test_atoms_out_of_range_are_refused_and_change_nothing(core: type[Index]) -> None:
     index = core(50, 50, 93)
     for number in (2**31 - 1, 2**31, 2**32 - 1):
-        for call in (index.add, index.find, index.resolve):
+        for call in (index.add, index.find):
             with pytest.raises(ValueError, match="below"):
                 call(atoms(1), atoms(number))
     assert len(index) == 0
@@ -91,7 +83,7 @@ def test_comparing_with_a_state_that_is_not_there_is_an_index_error(core: type[I
 def test_the_compiled_core_wants_buffers_of_unsigned_integers(given: Any) -> None:
     assert CompiledIndex is not None
     index = CompiledIndex(50, 50, 93)
-    for call in (index.add, index.find, index.resolve):
+    for call in (index.add, index.find):
         with pytest.raises(TypeError):
             call(given, atoms(1))
         with pytest.raises(TypeError):

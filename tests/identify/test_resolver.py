@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 
 import pytest
@@ -10,8 +11,8 @@ from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.transition import Decision, RunnerUp
 from screensearch.encode.encoder import atoms_key
 from screensearch.errors import FormatError, SettingsError, UnknownPlugin
-from screensearch.identify.exact import CompiledIndex
-from screensearch.identify.resolve import IdentifySettings, Resolver
+from screensearch.identify.exact import CompiledIndex, ExactIdentifier
+from screensearch.identify.resolve import IdentifySettings, Pool, Query, Resolver
 
 MAIN = Metadata("notepad", "light", "1", "main|notepad")
 
@@ -36,6 +37,32 @@ def test_a_near_duplicate_joins_and_its_repeat_is_a_memo_with_the_same_scores() 
     joined = resolver.resolve(screen(5, *range(48)))
     assert joined == Decision(0, "match", 0.98, 1.0, 0.96)
     assert resolver.resolve(screen(5, *range(48))) == replace(joined, how="memo")
+
+
+def test_a_repeat_is_answered_without_interning_its_atoms() -> None:
+    interned: list[Screen] = []
+
+    def intern(screen: Screen) -> Query:
+        interned.append(screen)
+        return Query(screen, array("I", [1]), array("I", [2]))
+
+    pool = Pool(ExactIdentifier(IdentifySettings()))
+    first, again = screen(1, 2), screen(1, 2)
+    assert pool.decide(first, intern, 7) == Decision(7, "new")
+    assert pool.decide(again, intern, 8) == Decision(7, "memo")
+    assert interned == [first]
+
+
+def test_a_resumed_memo_has_the_scores_of_the_first_decision_and_no_runner_up() -> None:
+    founders, member = [screen(5, *range(50)), screen(5, *range(42))], screen(5, *range(45))
+    writer, resumed = Resolver(IdentifySettings()), Resolver(IdentifySettings())
+    for state, founder in enumerate(founders):
+        writer.resolve(founder)
+        resumed.restore(founder, state, founder=True)
+    decision = writer.resolve(member)
+    resumed.restore(member, decision.state, founder=False)
+    assert decision.runner_up is not None
+    assert resumed.resolve(member) == replace(decision, how="memo", runner_up=None)
 
 
 def test_the_best_score_wins_and_the_second_is_the_runner_up() -> None:

@@ -14,7 +14,6 @@ from screensearch.identify.verify import (
     compare,
     jaccard,
     merge_rule,
-    merge_score,
     overlap,
 )
 
@@ -31,26 +30,27 @@ def test_two_empty_sets_are_the_same_set() -> None:
 
 
 def test_the_score_weighs_both_overlaps_equally_as_in_the_paper() -> None:
-    assert merge_score(Overlap(1, 2), Overlap(1, 4), MergeSettings()) == 0.375
+    assert merge_rule(MergeSettings()).score(Overlap(1, 2), Overlap(1, 4)) == 0.375
 
 
 def test_the_weights_are_settings() -> None:
     settings = MergeSettings(role_weight=0.75, text_weight=0.25)
-    assert merge_score(Overlap(1, 2), Overlap(1, 1), settings) == 0.625
+    assert merge_rule(settings).score(Overlap(1, 2), Overlap(1, 1)) == 0.625
 
 
 def test_a_score_exactly_at_the_threshold_passes_although_floats_would_round_it_below() -> None:
     roles, texts = Overlap(5, 5), Overlap(43, 50)
     assert 0.5 * 1.0 + 0.5 * (43 / 50) < 0.93
-    assert merge_rule(MergeSettings()).passes(roles, texts)
-    assert merge_score(roles, texts, MergeSettings()) == 0.93
+    rule = merge_rule(MergeSettings())
+    assert rule.passes(roles, texts)
+    assert rule.score(roles, texts) == 0.93
 
 
 @given(st.integers(0, 200), st.integers(1, 200), st.integers(0, 200), st.integers(1, 200))
 def test_the_reported_score_tells_whether_it_passed(a: int, b: int, c: int, d: int) -> None:
     roles, texts = Overlap(min(a, b), b), Overlap(min(c, d), d)
-    settings = MergeSettings()
-    assert merge_rule(settings).passes(roles, texts) == (merge_score(roles, texts, settings) >= 0.93)
+    rule = merge_rule(MergeSettings())
+    assert rule.passes(roles, texts) == (rule.score(roles, texts) >= 0.93)
 
 
 def test_a_comparison_names_every_atom_that_differs() -> None:

@@ -12,6 +12,7 @@ from PIL import Image as Pillow
 
 from screensearch.domain.screen import Image
 from screensearch.errors import FormatError, StoreFailed
+from screensearch.record import artifacts as module
 from screensearch.record.artifacts import Artifacts
 
 RED = Image(2, 1, b"\xff\0\0" * 2)
@@ -64,6 +65,21 @@ def test_many_processes_may_bring_the_same_pictures_at_once(tmp_path: Path) -> N
     assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 20
     artifacts = Artifacts(tmp_path)
     assert [artifacts.open_image(name).pixels[0] for name in names[0]] == list(range(20))
+
+
+def test_a_shard_that_another_process_made_is_synced_into_its_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(module, "sync_folder", synced.append)
+    shard = Artifacts(tmp_path).path(module._name(RED)).parent
+    shard.mkdir()
+    artifacts = Artifacts(tmp_path)
+    artifacts.put_image(RED)
+    assert synced == [tmp_path, shard]
+    pictures = (Image(2, 1, number.to_bytes(6, "big")) for number in range(10_000))
+    artifacts.put_image(next(picture for picture in pictures if module._name(picture).startswith(shard.name)))
+    assert synced == [tmp_path, shard, shard]
 
 
 @pytest.mark.parametrize("content", [b"", b"not a picture", None])

@@ -62,7 +62,7 @@ def test_failures_are_counted_apart_from_the_statistics(outcome: str) -> None:
     assert dict(graph.outcomes) == {"start": 1, "ok": 1, outcome: 1}
     assert graph.failures(0) == {"quit": {outcome: 1}}
     assert list(graph.tried(0)) == ["paste"]
-    assert (graph.trials(0), graph.visits(0), graph.steps) == (1, 2, 2)
+    assert (graph.trials(0), graph.visits(0)) == (1, 2)
 
 
 def test_two_that_find_one_edge_from_the_same_snapshot_both_found_it_unknown() -> None:
@@ -120,8 +120,7 @@ def test_other_ambiguity_settings_are_another_graph() -> None:
     rows = [start(1), ok(2, 0, 1)]
     other = AmbiguitySettings(kappa=5.0)
     assert StateGraph.fold(rows, SETTINGS).digest() != StateGraph.fold(rows, other).digest()
-    loaded = StateGraph.load(StateGraph.fold(rows, SETTINGS).dump(), other)
-    assert loaded.digest() == StateGraph.fold(rows, other).digest()
+    assert StateGraph.load(StateGraph.fold(rows, other).dump()).settings == other
 
 
 def test_the_digest_is_the_digest_of_the_dump() -> None:

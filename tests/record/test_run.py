@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,7 +17,7 @@ from pathlib import Path
 import pytest
 from one_log import fill
 
-from screensearch.errors import FormatError, NewerFormat, RunBusy, RunNotFound
+from screensearch.errors import FormatError, NewerFormat, RunBusy, RunNotFound, StoreFailed
 from screensearch.record.run import (
     Manifest,
     RunExists,
@@ -41,9 +43,14 @@ from pathlib import Path
 from screensearch.record.run import own
 with own(Path(sys.argv[1])) as run:
     log = run.write_log()
-    child = os.fork() if sys.argv[2] == "with a child" else 1
+    lives, born = os.pipe()
+    child = os.fork() if sys.argv[2] == "with a child" else None
     if child:
-        print(child, flush=True)
+        os.read(lives, 1)
+    if child == 0:
+        os.write(born, b"!")
+    else:
+        print(child or 0, flush=True)
     sys.stdin.read()
 """
 
@@ -128,6 +135,111 @@ def test_an_empty_folder_becomes_a_run_and_a_full_one_is_left_alone(tmp_path: Pa
         for name in ("empty", "full", "file"):
             with pytest.raises(RunExists, match="choose another folder"):
                 create_run(tmp_path / name, MANIFEST)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that any user can reach, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+        for path in (folder, *folder.rglob("*")):
+            path.chmod(0o755)
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Without the right of a superuser to read and write everything."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.parametrize("place", ["file/run", "file/deeper/run"])
+def test_a_run_below_a_file_is_refused_with_its_path_and_a_remedy(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    with unchanged(tmp_path), pytest.raises(StoreFailed, match=rf"create the run at .*{place}: .*; choose"):
+        create_run(tmp_path / place, MANIFEST)
+
+
+def test_a_run_where_the_system_allows_no_folder_is_refused() -> None:
+    with pytest.raises(StoreFailed, match=r"create the run at /proc/x/run: .*; choose"):
+        create_run(Path("/proc/x/run"), MANIFEST)
+
+
+@pytest.mark.parametrize("mode", [0o000, 0o555])
+def test_a_run_in_a_folder_of_others_is_refused(open_folder: Path, mode: int) -> None:
+    (open_folder / "theirs").mkdir()
+    (open_folder / "theirs").chmod(mode)
+    with as_nobody(), pytest.raises(StoreFailed, match=r"create the run at .*theirs/x: .*Permission denied"):
+        create_run(open_folder / "theirs" / "x", MANIFEST)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "message"),
+    [
+        (".", r"cannot read the run at .*Permission denied.*; check its permissions"),
+        ("run.json", r"cannot read the run at .*Permission denied.*; check its permissions"),
+        ("owner.lock", r"cannot read the run at .*Permission denied.*; check its permissions"),
+        ("log.sqlite", r"cannot read the log .*Permission denied.*; check its permissions"),
+    ],
+)
+def test_a_run_that_may_not_be_read_is_said_so(open_folder: Path, hidden: str, message: str) -> None:
+    run = create_run(open_folder / "x", MANIFEST)
+    (run.path / hidden).chmod(0o000)
+    with as_nobody():
+        with pytest.raises(StoreFailed, match=message):
+            open_run_folder(run.path)
+        with pytest.raises(StoreFailed, match=message), own(run.path):
+            pass
+
+
+def test_a_run_that_may_only_be_read_is_read_and_not_owned(open_folder: Path) -> None:
+    run = create_run(open_folder / "x", MANIFEST)
+    with own(run.path), closing(run.write_log()) as log:
+        fill(log)
+    for path in (*run.path.iterdir(), run.path):
+        path.chmod(0o555)
+    with as_nobody(), unchanged(run.path):
+        with closing(open_run_folder(run.path).read_log()) as log:
+            assert log.last_sequence == 4
+        with (
+            pytest.raises(StoreFailed, match=r"own the run at .*Permission denied.*; .*copy it"),
+            own(run.path),
+        ):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("call", "number"), [("open", errno.EROFS), ("pwrite", errno.ENOSPC), ("ftruncate", errno.EIO)]
+)
+def test_what_keeps_a_run_from_being_owned_is_said_and_the_run_stays_free(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    real = getattr(os, call)
+
+    def refuse(*arguments: object) -> object:
+        if call == "open" and not (isinstance(arguments[1], int) and arguments[1] & os.O_RDWR):
+            return real(*arguments)
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, refuse)
+        with pytest.raises(StoreFailed, match=f"own the run at .*{os.strerror(number)}"), own(run.path):
+            pass
+    with own(run.path):
+        pass
+
+
+def test_an_error_of_the_owners_own_work_is_not_taken_for_one_of_the_run(run: RunFolder) -> None:
+    with pytest.raises(FileNotFoundError), own(run.path):
+        (run.path / "nothing").read_bytes()
 
 
 @pytest.mark.parametrize("place", ["nowhere", "letter", "letter/inside"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import one_log
@@ -174,6 +176,85 @@ def test_a_missing_entry_is_found_by_the_integrity_check(path: Path) -> None:
             log.integrity_check()
         with pytest.raises(FormatError, match="gap"):
             StateGraph.fold(log.rows(), AmbiguitySettings())
+
+
+def commit_before_each_statement_of(reader: SqliteLog, writer: SqliteLog) -> None:
+    """Let the writer commit one more entry whenever the reader begins to read."""
+
+    def one_more(_: str) -> None:
+        writer.append(step(writer.last_sequence))
+        writer.commit()
+
+    reader._connection.set_trace_callback(one_more)
+
+
+def test_the_integrity_check_sees_one_moment_while_the_owner_writes(path: Path) -> None:
+    with closing(SqliteLog.open_to_write(path)) as writer:
+        with closing(SqliteLog.open_to_read(path, owned=True)) as reader:
+            commit_before_each_statement_of(reader, writer)
+            reader.integrity_check()
+            reader._connection.set_trace_callback(None)
+            assert writer.last_sequence > 4
+            assert reader.last_sequence == writer.last_sequence  # and the moment has passed
+        writer.append(step(writer.last_sequence))
+        writer.integrity_check()  # within the open batch, which stands
+        writer.commit()
+
+
+def test_the_integrity_check_finds_nothing_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "log.sqlite"
+    SqliteLog.create(path).close()
+    with subprocess.Popen(
+        [sys.executable, one_log.__file__, str(path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        with closing(SqliteLog.open_to_read(path, owned=True)) as log:
+            for _ in range(25):
+                writer.stdout.readline()
+                log.integrity_check()
+        writer.kill()
+
+
+def checkpointed(path: Path) -> list[int]:
+    """Note a checkpoint at the last two entries; returns where."""
+    with closing(SqliteLog.open_to_write(path)) as log:
+        for last in (log.last_sequence - 1, log.last_sequence):
+            graph = StateGraph.fold(islice(log.rows(), last), AmbiguitySettings())
+            log.write_checkpoint(last, graph.digest(), graph.dump())
+        log.commit()
+        return [last - 1, last]
+
+
+def flip_a_byte(path: Path, sequence: int, place: int) -> None:
+    """Flip one byte of a graph that is kept, in the file itself."""
+    with closing(sqlite3.connect(path)) as outsider:
+        ((graph,),) = outsider.execute("SELECT graph FROM graphs WHERE seq = ?", (sequence,))
+    content = bytearray(path.read_bytes())
+    (found,) = [match.start() for match in re.finditer(re.escape(graph), content)]
+    content[found + place] ^= 0x10
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("place", [0, 20, 60])
+def test_a_damaged_graph_is_passed_over_for_the_older_one_and_then_for_none(path: Path, place: int) -> None:
+    older, newer = checkpointed(path)
+    flip_a_byte(path, newer, place)
+    with closing(SqliteLog.open_to_read(path)) as log:
+        found = log.latest_checkpoint()
+        assert found is not None
+        assert found.sequence == older
+        (sentence,) = log.damaged_checkpoints()
+        assert f"entry {newer} of" in sentence
+        log.integrity_check()
+    flip_a_byte(path, older, place)
+    with closing(SqliteLog.open_to_write(path)) as log:
+        assert log.latest_checkpoint() is None
+        assert len(log.damaged_checkpoints()) == 2
+        graph = StateGraph.fold(log.rows(), AmbiguitySettings())
+        log.write_checkpoint(newer, graph.digest(), graph.dump())  # heals it
+        log.commit()
+        assert log.latest_checkpoint() == (newer, graph.digest(), graph.dump())
 
 
 def kill_writer(path: Path, after_acknowledgements: int, delay_lines: random.Random) -> int:

@@ -20,7 +20,7 @@ def exact_jaccard(a: Collection[int], b: Collection[int]) -> Fraction:
 
 
 class BruteForce:
-    """What `ExactIndex` promises, with no index."""
+    """What `ExactIndex` and a `Pool` over it promise, with no index."""
 
     def __init__(self, role_weight: int, text_weight: int, threshold: int) -> None:
         whole = role_weight + text_weight

@@ -22,7 +22,6 @@ def test_the_fold_equals_the_naive_fold(rows: list[Row]) -> None:
     graph, naive = StateGraph.fold(rows, SETTINGS), naive_fold(rows)
 
     assert graph.sequence == len(rows)
-    assert graph.steps == len(rows) - naive.outcomes["start"]
     assert dict(graph.outcomes) == dict(naive.outcomes)
     assert list(graph.iter_states()) == sorted(naive.occupancy)
     assert {state: graph.visits(state) for state in graph.iter_states()} == naive.occupancy
@@ -59,14 +58,9 @@ def test_cached_ambiguity_equals_that_of_a_fresh_fold(rows: list[Row], data: st.
     for row in rows:
         asked.apply(row)
         asked.ambiguity(data.draw(st.integers(0, 6)))
-        if data.draw(st.booleans()):
-            asked.mean_ambiguity()
     fresh = StateGraph.fold(rows, SETTINGS)
-    values = [fresh.ambiguity(state) for state in fresh.iter_states()]
-    assert [asked.ambiguity(state) for state in asked.iter_states()] == values
-    assert asked.mean_ambiguity() == fresh.mean_ambiguity()
-    if values:
-        assert fresh.mean_ambiguity() == pytest.approx(sum(values) / len(values))
+    for state in fresh.iter_states():
+        assert asked.ambiguity(state) == fresh.ambiguity(state)
 
 
 @given(row_lists(), st.data())
@@ -96,7 +90,7 @@ def test_folding_in_two_parts_through_a_checkpoint_equals_folding_at_once(
         assert in_parts.ambiguity(state).hex() == at_once.ambiguity(state).hex()
         assert list(in_parts.tried(state)) == list(at_once.tried(state))
         assert repr(in_parts.tried(state)) == repr(at_once.tried(state))
-    assert (in_parts.edges, in_parts.steps) == (at_once.edges, at_once.steps)
+    assert (in_parts.edges, in_parts.outcomes) == (at_once.edges, at_once.outcomes)
 
 
 @given(row_lists(), st.data())

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from candidates_at_hand import clicks
 
-from screensearch.errors import ScreenSearchError, SettingsError, UnknownPlugin
+from screensearch.errors import PluginMisbehaved, ScreenSearchError, SettingsError, UnknownPlugin
 from screensearch.select.choose import Chooser
+from screensearch.select.priors import PRIORS
+from screensearch.select.selectors import SELECTORS, Selection
 from screensearch.select.settings import SelectSettings
 
 
@@ -56,18 +60,61 @@ def test_the_same_seed_gives_the_same_choices() -> None:
     assert walk(3) != walk(4)
 
 
-def test_prior_only_by_objective_and_by_value_weight_choose_alike() -> None:
-    """With no reward Q stays 0; with no weight on Q it does not matter what it is."""
-    unrewarded = Chooser(SelectSettings())
-    unvalued = Chooser(SelectSettings(value_weight=0.0))
-    visits = {NEW: 0, SAVE: 0, QUIT: 0}
-    for step in range(30):
-        zero = {signature: Seen(count, 0.0) for signature, count in visits.items()}
-        some = {signature: Seen(count, 1.7) for signature, count in visits.items()}
-        _, first = unrewarded.choose(AT_HAND, zero, rng=generator(step), snapshot=step)
-        _, second = unvalued.choose(AT_HAND, some, rng=generator(step), snapshot=step)
-        assert first.signature == second.signature
-        visits[first.signature] += 1
+@pytest.mark.parametrize(
+    "returned",
+    [
+        np.array([0.5, math.nan, 0.5]),
+        np.array([math.inf, 0.0, 0.0]),
+        np.array([1.5, -0.5, 0.0]),
+        np.zeros(3),
+        np.ones(3),
+        np.array([0.5, 0.5]),
+        np.array([[0.5, 0.25, 0.25]]),
+        np.array([1, 0, 0]),
+        [0.5, 0.25, 0.25],
+        None,
+    ],
+    ids=repr,
+)
+def test_a_prior_that_returns_no_distribution_is_named_with_what_it_returned(returned: object) -> None:
+    PRIORS.register("odd@1", lambda candidates, settings: returned)  # type: ignore[arg-type]
+    chooser = Chooser(SelectSettings(prior="odd@1"))
+    shown = " ".join(repr(returned).split())
+    with pytest.raises(
+        PluginMisbehaved, match=rf"prior 'odd@1' returned {re.escape(shown)} for 3 candidates"
+    ):
+        chooser.choose(AT_HAND, {}, rng=generator(), snapshot=0)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        Selection(3, 0.0),
+        Selection(-1, 0.0),
+        Selection(np.int64(1), 0.0),  # type: ignore[arg-type]
+        Selection(0, math.nan),
+        Selection(0, -math.inf),
+        Selection(0, np.float64(1.0)),
+        (0, 1.0),
+        None,
+    ],
+    ids=repr,
+)
+def test_a_selector_that_chooses_nothing_usable_is_named_with_what_it_returned(returned: object) -> None:
+    SELECTORS.register("odd", lambda situation: returned)  # type: ignore[arg-type]
+    chooser = Chooser(SelectSettings(selector="odd"))
+    with pytest.raises(
+        PluginMisbehaved,
+        match=rf"selector 'odd' returned {re.escape(repr(returned))} for 3 candidates.*\[0, 2\]",
+    ):
+        chooser.choose(AT_HAND, {}, rng=generator(), snapshot=0)
+
+
+def test_what_a_plugin_returned_is_shown_in_short() -> None:
+    PRIORS.register("odd@1", lambda candidates, settings: "x" * 10_000)  # type: ignore[arg-type]
+    with pytest.raises(PluginMisbehaved) as raised:
+        Chooser(SelectSettings(prior="odd@1")).choose(AT_HAND, {}, rng=generator(), snapshot=0)
+    assert len(str(raised.value)) < 600
 
 
 def test_no_candidate_is_an_error_that_says_what_to_do() -> None:
@@ -82,7 +129,7 @@ def test_an_unknown_plugin_is_refused_before_any_step() -> None:
         Chooser(SelectSettings(prior="heuristic@2"))
 
 
-@pytest.mark.parametrize("name", ["c_puct", "value_weight", "overlap_weight", "typing_weight"])
+@pytest.mark.parametrize("name", ["c_puct", "overlap_weight", "typing_weight"])
 @pytest.mark.parametrize("value", [-1.0, float("nan")])
 def test_a_constant_out_of_range_is_named(name: str, value: float) -> None:
     with pytest.raises(SettingsError, match=rf"select\.{name} is {value}.*>= 0"):

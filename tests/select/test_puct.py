@@ -54,14 +54,6 @@ def test_what_was_never_tried_wins_when_the_bonus_outgrows_the_value() -> None:
     assert puct(situation([0.4, 0.0], [0.5, 0.5], [3, 0], settings=SelectSettings(c_puct=0.1))).index == 0
 
 
-def test_at_value_weight_zero_the_values_do_not_matter() -> None:
-    settings = SelectSettings(value_weight=0.0)
-    with_values = puct(situation([9.0, 0.0], [0.5, 0.5], [2, 1], settings=settings))
-    without = puct(situation([0.0, 0.0], [0.5, 0.5], [2, 1], settings=settings))
-    assert with_values == without
-    assert with_values.index == 1
-
-
 def test_prior_only_visits_in_proportion_to_the_prior() -> None:
     """The paper's "Prior only": no reward, so Q stays 0 and the bonus alone decides."""
     priors = [0.5, 0.3, 0.2]

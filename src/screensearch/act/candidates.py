@@ -17,6 +17,7 @@ from screensearch.act.templates import (
 )
 from screensearch.domain.action import Action, Argument, Candidate, Signature
 from screensearch.domain.screen import Box, Element, Observation
+from screensearch.encode.masks import Masks
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError, SettingsError
 
@@ -50,7 +51,10 @@ class CandidateSettings:
 
 
 def candidates(
-    observation: Observation, application: str, settings: CandidateSettings | None = None
+    observation: Observation,
+    application: str,
+    settings: CandidateSettings | None = None,
+    masks: Masks | None = None,
 ) -> list[Candidate]:
     """Every executable action of the target application, one per signature.
 
@@ -58,11 +62,14 @@ def candidates(
     is editable), then keys, scrolling and waiting. Elements that are disabled, belong to another
     application or have no place on the screen are left out. When two elements share a signature, the
     first one wins: a tree lists the outer before the inner.
+
+    Labels, and so signatures, are what `masks` leave of the texts: give those that screens are encoded
+    with, or an action that shows a clock looks untried at every tick.
     """
     settings = CandidateSettings() if settings is None else settings
     limit = settings.limit
     box = observation.window.box
-    proposals = _proposals(box.x, box.y, box.width, box.height, settings.texts)
+    proposals = _proposals(box.x, box.y, box.width, box.height, settings.texts, masks)
     known = proposals.known
     found: dict[str, Candidate] = {}
     for element in observation.elements:
@@ -109,10 +116,14 @@ def _everything(element: Element) -> tuple[object, ...]:
 
 
 class _Proposals:
-    """What elements offer in one window geometry. It forgets when full; results do not change."""
+    """What elements offer in one window geometry under some masks.
 
-    def __init__(self, window: Box, texts: tuple[str, ...]) -> None:
+    It forgets when full; results do not change.
+    """
+
+    def __init__(self, window: Box, texts: tuple[str, ...], masks: Masks | None) -> None:
         self._window = window
+        self._masks = masks
         self._texts = [((("text", text),), arguments_text((("text", text),))) for text in texts]
         self._targets: dict[tuple[object, ...], tuple[str, str]] = {}
         self.known: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
@@ -144,7 +155,7 @@ class _Proposals:
         seen = (element.role, element.text, element.application, box.x, box.y, box.width, box.height)
         known = self._targets.get(seen)
         if known is None:
-            target = target_of(element, self._window)
+            target = target_of(element, self._window, self._masks)
             known = target.label, "" if target.cell is None else str(target)
             if len(self._targets) >= _ELEMENTS_REMEMBERED:
                 self._targets.clear()
@@ -159,8 +170,10 @@ def _same_name(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=_WINDOWS_REMEMBERED)
-def _proposals(x: float, y: float, width: float, height: float, texts: tuple[str, ...]) -> _Proposals:
-    return _Proposals(Box(x, y, width, height), texts)
+def _proposals(
+    x: float, y: float, width: float, height: float, texts: tuple[str, ...], masks: Masks | None
+) -> _Proposals:
+    return _Proposals(Box(x, y, width, height), texts, masks)
 
 
 @lru_cache(maxsize=_WINDOWS_REMEMBERED)

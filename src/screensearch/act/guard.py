@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from screensearch.domain.action import Candidate
 from screensearch.domain.screen import Observation
 from screensearch.encode.masks import compile_pattern
+from screensearch.encode.text import normalise
 from screensearch.registry import Registry
 
 
@@ -16,7 +17,10 @@ class Guard(Protocol):
     """One rule."""
 
     def veto(self, candidate: Candidate, observation: Observation) -> str | None:
-        """Why this candidate must not be executed now, or None when it may."""
+        """Why this candidate must not be executed now, or None when it may.
+
+        `candidate.label` is masked; what the user would read is `candidate.action.element.text`.
+        """
         ...
 
 
@@ -56,7 +60,8 @@ class Guarded(NamedTuple):
 class DenyLabels:
     """Vetoes a candidate whose label matches one of some regular expressions (searched, case ignored).
 
-    The label of a key press is the name of the key.
+    An element is judged by its normalised text as shown: a mask must not hide what is forbidden. The
+    label of a key press is the name of the key.
     """
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
@@ -66,9 +71,11 @@ class DenyLabels:
         ]
 
     def veto(self, candidate: Candidate, observation: Observation) -> str | None:
+        element = candidate.action.element
+        label = candidate.label if element is None else normalise(element.text)
         for pattern in self._patterns:
-            if pattern.search(candidate.label):
-                return f"the label {candidate.label!r} matches {pattern.pattern!r}"
+            if pattern.search(label):
+                return f"the label {label!r} matches {pattern.pattern!r}"
         return None
 
 

@@ -16,7 +16,8 @@ from functools import lru_cache
 from screensearch.act.templates import check_action, check_arguments, template_of
 from screensearch.domain.action import Action, Argument, Signature
 from screensearch.domain.screen import Box, Element
-from screensearch.encode.grid import GRID, cell_name, cell_of
+from screensearch.encode.grid import GRID, cell_at, cell_name, centre_of
+from screensearch.encode.masks import Masks
 from screensearch.encode.roles import ROLES, map_role
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError
@@ -58,12 +59,17 @@ class ParsedSignature:
         return Signature(self.template, target_text(self.target), arguments_text(self.arguments))
 
 
-def target_of(element: Element, window: Box) -> Target:
-    """What an element is aimed at as, on the 30×30 grid over the active window."""
+def target_of(element: Element, window: Box, masks: Masks | None = None) -> Target:
+    """What an element is aimed at as, on the 30×30 grid over the active window.
+
+    The label is what the masks leave of the text, as in the element's atoms.
+    """
+    centre = centre_of(element.box, window)
+    label = normalise(element.text)
     return Target(
-        cell_of(element.box, window),
+        None if centre is None else cell_at(centre),
         map_role(element.role),
-        normalise(element.text),
+        label if masks is None else masks.apply(label, centre),
         _application(element.application),
     )
 
@@ -83,10 +89,10 @@ def arguments_text(arguments: tuple[tuple[str, Argument], ...]) -> str:
     return json.dumps(dict(arguments), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def signature_of(action: Action, window: Box) -> Signature:
+def signature_of(action: Action, window: Box, masks: Masks | None = None) -> Signature:
     """The identity of an action. Raises `FormatError` for one that its template does not allow."""
     check_action(action)
-    target = None if action.element is None else target_of(action.element, window)
+    target = None if action.element is None else target_of(action.element, window, masks)
     return Signature(action.template, target_text(target), arguments_text(action.arguments))
 
 

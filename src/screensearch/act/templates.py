@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from screensearch.domain.action import Action, Argument
+from screensearch.domain.text import storable
 from screensearch.errors import FormatError
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_TEXT = 10_000
 _MOST_STEPS = 100
 
@@ -35,7 +34,7 @@ class Parameter:
                 return f"must be one of {', '.join(self.words)}, not {value!r}"
             if not 0 < len(value) <= _LONGEST_TEXT:
                 return f"must have 1 to {_LONGEST_TEXT} characters, not {len(value)}"
-            if _SURROGATE.search(value):
+            if storable(value) != value:
                 return "holds a lone surrogate, which no keyboard can type and no log can keep"
         elif not self.low <= value <= self.high:
             return f"must be in [{self.low}, {self.high}], not {value}"

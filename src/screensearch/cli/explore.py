@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
+from screensearch import StopRule, Summary, resolve, resume_exploration, start_exploration
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json, say, table
-from screensearch.config import resolve
 from screensearch.errors import SettingsError
-from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
-from screensearch.explore.progress import Summary
 
 DEFAULT_STEPS = 2000
 
@@ -108,7 +107,7 @@ def _print_summary(summary: Summary) -> None:
         "plateau": "no new states any more",
         "interrupted": "interrupted",
     }
-    say(out, f"[bold]{summary.run}[/]  {summary.environment}  ({endings[summary.ended]})")
+    say(out, f"[bold]{escape(summary.run)}[/]  {escape(summary.environment)}  ({endings[summary.ended]})")
     figures = table("steps", "states", "edges", "captures", "crashes", "hangs", "missed", "lost", "steps/s")
     figures.add_row(
         *(
@@ -127,7 +126,12 @@ def _print_summary(summary: Summary) -> None:
         f"{summary.steps_per_second:,.0f}",
     )
     out.print(figures)
+    if summary.worker_failures:
+        say(
+            out,
+            f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
+        )
     say(out, f"[dim]graph {summary.digest}, identified by {summary.identifier}[/]")
     if summary.ended == "interrupted":
-        say(out, f"Go on with: screensearch explore --resume --out {summary.run} --steps N")
-    say(out, f"Look at it with: screensearch show {summary.run}")
+        say(out, f"Go on with: screensearch explore --resume --out {escape(summary.run)} --steps N")
+    say(out, f"Look at it with: screensearch show {escape(summary.run)}")

@@ -8,13 +8,11 @@ from typing import Any
 import click
 from rich.markup import escape
 
+from screensearch import Decision, IdentifySettings, Run, Screen, State, open_run
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.config import presets
-from screensearch.domain.screen import Screen
-from screensearch.domain.transition import Decision
 from screensearch.errors import ScreenSearchError
-from screensearch.explore.run import Run, State, open_run
-from screensearch.identify.resolve import IdentifySettings, Resolver
+from screensearch.identify.resolve import Resolver
 from screensearch.record.ambiguity import normalised_entropy
 from screensearch.record.graph import StateGraph
 from screensearch.registry import KINDS, Registry
@@ -175,8 +173,9 @@ def verify(run: Path, as_json: bool) -> None:
         say(
             out,
             f"{verification.entries:,} entries fold to {verification.states:,} states and "
-            f"{verification.edges:,} edges; {verification.checkpoints} checkpoints and "
-            f"{verification.screenshots:,} screenshots checked\n[dim]graph {verification.digest}[/]",
+            f"{verification.edges:,} edges; "
+            f"checkpoints checked: {verification.checkpoints}, "
+            f"screenshots: {verification.screenshots:,}\n[dim]graph {verification.digest}[/]",
         )
         for problem in verification.problems:
             say(out, f"[red]✗[/] {escape(problem)}")

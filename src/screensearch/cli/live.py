@@ -7,9 +7,10 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 
-from screensearch.explore.progress import Progress
+from screensearch import Progress
 
 LINE_EVERY_SECONDS = 5.0
 
@@ -48,7 +49,9 @@ class LiveView:
 
     def _panel(self, progress: Progress) -> Table:
         panel = Table.grid(padding=(0, 2))
-        panel.add_row(f"[bold]exploring[/] {self._goal}", f"{progress.seconds:.0f} s", "[dim]Ctrl-C stops[/]")
+        panel.add_row(
+            f"[bold]exploring[/] {escape(self._goal)}", f"{progress.seconds:.0f} s", "[dim]Ctrl-C stops[/]"
+        )
         panel.add_row(f"steps [bold]{progress.steps:,}[/]", f"{progress.steps_per_second:,.0f} steps/s", "")
         panel.add_row(
             f"states [bold]{progress.states:,}[/]",
@@ -58,6 +61,6 @@ class LiveView:
         panel.add_row(
             f"ambiguity {progress.ambiguity:.3f}",
             f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
-            f"missed {progress.missed}  lost {progress.lost}",
+            f"missed {progress.missed}  lost {progress.lost}  worker failures {progress.worker_failures}",
         )
         return panel

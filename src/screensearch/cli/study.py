@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
+from screensearch import Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
-from screensearch.config import resolve
-from screensearch.explore.exploration import StopRule, start_exploration
-from screensearch.explore.run import open_run
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
 
 APPLICATIONS = tuple(
@@ -87,9 +85,20 @@ def truth(
                     on_progress=view.show,
                 )
         with open_run(folder) as run:
+            _check_same(run, environment, steps, seed)
             reports += [judge(run, rule) for rule in rules(settings, thresholds)]
     (out / "truth.md").write_text(to_markdown(reports))
     if as_json:
         print_json({"steps": steps, "seed": seed, "reports": reports})
     else:
         click.echo(to_markdown(reports))
+
+
+def _check_same(run: Run, environment: str, steps: int, seed: int) -> None:
+    """A run that is there already is judged only if it is the one that was asked for."""
+    taken = sum(1 for _ in run.transitions())
+    if (run.environment, run.seed, taken) != (environment, seed, steps):
+        raise ScreenSearchError(
+            f"{run.path} is a run of {run.environment} with seed {run.seed} and {taken} steps, not of "
+            f"{environment} with seed {seed} and {steps} steps: choose another --out, or remove it"
+        )

@@ -37,6 +37,7 @@ class ExploreSettings:
     """The length of episodes and what is kept of them."""
 
     episode_steps: int = 50  # [1, ∞) actions before a reset
+    step_deadline_seconds: float = 60.0  # (0, ∞) a worker that needs longer is given up as lost
     screenshots: str = "all"  # all, none
     checkpoint_every: int = 10_000  # [1, ∞) log entries between two checkpoints; a quarter of a long log
 
@@ -44,6 +45,10 @@ class ExploreSettings:
         for name in ("episode_steps", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"explore.{name} is {getattr(self, name)!r}, but must be >= 1")
+        if not self.step_deadline_seconds > 0:
+            raise SettingsError(
+                f"explore.step_deadline_seconds is {self.step_deadline_seconds!r}, but must be > 0"
+            )
         if self.screenshots not in ("all", "none"):
             raise SettingsError(f"explore.screenshots is {self.screenshots!r}, but must be 'all' or 'none'")
 

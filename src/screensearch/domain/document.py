@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from typing import Any, TypeVar
 
 import msgspec
 
 from screensearch.domain.screen import Box, Observation
+from screensearch.domain.text import storable
 from screensearch.errors import FormatError, NewerFormat
 
 Value = TypeVar("Value")
@@ -22,7 +22,6 @@ Value = TypeVar("Value")
 OBSERVATION = "observation"
 OBSERVATION_VERSION = 1
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NOWHERE = Box(0.0, 0.0, -1.0, -1.0)
 
 
@@ -81,10 +80,10 @@ def encode_observation(observation: Observation) -> bytes:
     try:
         data = encode_document(OBSERVATION, observation, version=OBSERVATION_VERSION)
     except FormatError:
-        return encode_document(OBSERVATION, _storable(observation), version=OBSERVATION_VERSION)
+        return encode_document(OBSERVATION, _storable_observation(observation), version=OBSERVATION_VERSION)
     # A quote inside a text is escaped, so these bytes can only be a number that became null.
     if any(f'"{name}":null'.encode() in data for name in ("x", "y", "width", "height", "text_scale")):
-        return encode_document(OBSERVATION, _storable(observation), version=OBSERVATION_VERSION)
+        return encode_document(OBSERVATION, _storable_observation(observation), version=OBSERVATION_VERSION)
     return data
 
 
@@ -93,36 +92,32 @@ def decode_observation(data: bytes) -> Observation:
     return decode_document(data, OBSERVATION, Observation, version=OBSERVATION_VERSION)
 
 
-def _storable(observation: Observation) -> Observation:
+def _storable_observation(observation: Observation) -> Observation:
     window = observation.window
     return dataclasses.replace(
         observation,
         elements=tuple(
             dataclasses.replace(
                 element,
-                role=_text(element.role),
-                text=_text(element.text),
+                role=storable(element.role),
+                text=storable(element.text),
                 box=_box(element.box),
-                application=_text(element.application),
+                application=storable(element.application),
                 parent=None if abs(element.parent or 0) >= 2**63 else element.parent,
-                handle=_text(element.handle),
+                handle=storable(element.handle),
             )
             for element in observation.elements
         ),
         window=dataclasses.replace(
             window,
-            title=_text(window.title),
-            kind=_text(window.kind),
+            title=storable(window.title),
+            kind=storable(window.kind),
             box=_box(window.box),
-            application=_text(window.application),
+            application=storable(window.application),
         ),
-        display_mode=_text(observation.display_mode),
+        display_mode=storable(observation.display_mode),
         text_scale=observation.text_scale if math.isfinite(observation.text_scale) else 0.0,
     )
-
-
-def _text(text: str) -> str:
-    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _box(box: Box) -> Box:

@@ -26,29 +26,19 @@ class AtomTable:
 
     def __init__(self) -> None:
         self._numbers = _Numbers()
-        self._names: list[str] = self._numbers.names
 
     def intern(self, atoms: Iterable[str]) -> array[int]:
         """The numbers of these atoms, in their order, as unsigned 32-bit integers; new ones are added."""
         numbers = self._numbers
         return array("I", [numbers[atom] for atom in atoms])
 
-    def name(self, number: int) -> str:
-        """The atom of that number."""
-        return self._names[number]
-
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._numbers)
 
 
 class _Numbers(dict[str, int]):
     """Gives every new atom the next number."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-
     def __missing__(self, atom: str) -> int:
-        number = self[atom] = len(self.names)
-        self.names.append(atom)
+        number = self[atom] = len(self)
         return number

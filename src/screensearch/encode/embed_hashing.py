@@ -37,4 +37,4 @@ class HashingEmbedder:
 @lru_cache(maxsize=65_536)
 def _hash(word: str) -> int:
     # The built-in hash differs from process to process.
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from screensearch.domain.text import storable
 from screensearch.encode.embedder import EmbedSettings, Vectors, unit_rows
 from screensearch.errors import EmbeddingFailed, PluginUnavailable, SettingsError
 
@@ -96,7 +97,7 @@ class OpenAIEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         # The endpoint refuses empty texts: they keep the zero row.
-        sent = [(place, _sendable(text, self._settings.text_limit)) for place, text in enumerate(texts)]
+        sent = [(place, storable(text[: self._settings.text_limit])) for place, text in enumerate(texts)]
         sent = [(place, text) for place, text in sent if text.strip()]
         for start in range(0, len(sent), self._settings.batch_size):
             batch = sent[start : start + self._settings.batch_size]
@@ -177,10 +178,6 @@ class OpenAIEmbedder:
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "***")
-
-
-def _sendable(text: str, limit: int) -> str:
-    return text[:limit].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _retry_after(header: str | None, date: str | None) -> float | None:

@@ -6,7 +6,6 @@ The weights derive from the token embeddings of several language models; their p
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from screensearch.domain.text import storable
 from screensearch.encode.embedder import EmbedSettings, Vectors, unit_rows
 from screensearch.errors import EmbeddingFailed, PluginUnavailable, SettingsError
 
 _SIZES = (64, 128, 256)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class WordLlamaEmbedder:
@@ -48,9 +47,7 @@ class WordLlamaEmbedder:
     def _tokens(self, text: str) -> list[int]:
         # One text at a time: the tokenizer's batch form starts threads of its own.
         try:
-            encoded = self._tokenizer.encode(
-                _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text), add_special_tokens=False
-            )
+            encoded = self._tokenizer.encode(storable(text), add_special_tokens=False)
         except (TypeError, ValueError, OverflowError) as problem:
             raise EmbeddingFailed(f"wordllama could not tokenise {text[:60]!r}: {problem}") from problem
         last = len(self._vectors) - 1

@@ -19,7 +19,7 @@ from screensearch.encode.atoms import role_atom, text_atom
 from screensearch.encode.grid import GRID, cell_at, centre_of
 from screensearch.encode.masks import Masks, MaskSettings
 from screensearch.encode.roles import ROLES, UnknownRoles, map_role
-from screensearch.encode.text import TEXT_LIMIT, normalise
+from screensearch.encode.text import normalise
 from screensearch.errors import SettingsError
 
 _ELEMENTS_REMEMBERED = 50_000
@@ -32,16 +32,10 @@ _LONGEST_REMEMBERED = 1_000  # characters of a raw label: longer ones would hold
 class EncodeSettings:
     """How screens are represented (paper, section 4.1 and "Text normalization")."""
 
-    grid: int = GRID  # [1, 100] rows and columns over the active window
-    text_limit: int = TEXT_LIMIT  # [1, 1000] characters
     masks: MaskSettings = field(default_factory=MaskSettings)
     text_size_bins: tuple[float, ...] = (0.95, 1.05, 1.3, 1.6)  # ascending edges of the text scale, > 0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.grid <= 100:
-            raise SettingsError(f"encode.grid = {self.grid} is not in [1, 100]")
-        if not 1 <= self.text_limit <= 1000:
-            raise SettingsError(f"encode.text_limit = {self.text_limit} is not in [1, 1000]")
         edges = self.text_size_bins
         if not all(low < high for low, high in zip((0.0, *edges), (*edges, math.inf), strict=True)):
             raise SettingsError(f"encode.text_size_bins = {edges} must ascend and be positive and finite")
@@ -141,13 +135,13 @@ class Encoder:
         centre = centre_of(box, window)
         if centre is None:
             return None
-        row, column = cell_at(centre, self.settings.grid)
-        text = normalise(element.text, self.settings.text_limit)
-        kept = text if self._masks is None else self._masks.apply(text, *centre)
+        row, column = cell_at(centre)
+        text = normalise(element.text)
+        kept = text if self._masks is None else self._masks.apply(text, centre)
         part = _Part(
             role_atom(row, column, map_role(element.role)),
             text_atom(row, column, kept) if kept else None,
-            (row * self.settings.grid + column, kept),
+            (row * GRID + column, kept),
             remark=kept != text or element.role not in ROLES,
         )
         if len(element.text) <= _LONGEST_REMEMBERED:
@@ -156,7 +150,7 @@ class Encoder:
         return part
 
     def _remark(self, element: Element, part: _Part) -> None:
-        if part.reading[1] != normalise(element.text, self.settings.text_limit):
+        if part.reading[1] != normalise(element.text):
             self._masked += 1
         map_role(element.role, unknown=self._unknown)
 

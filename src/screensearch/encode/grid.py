@@ -27,19 +27,12 @@ def centre_of(box: Box, window: Box) -> tuple[float, float] | None:
     return down, across
 
 
-def cell_of(box: Box, window: Box, grid: int = GRID) -> tuple[int, int] | None:
-    """The (row, column) of the cell that holds the centre, clamped to the grid; None as `centre_of`."""
-    centre = centre_of(box, window)
-    return None if centre is None else cell_at(centre, grid)
-
-
-def cell_at(centre: tuple[float, float], grid: int = GRID) -> tuple[int, int]:
-    """The cell of a centre given as fractions of the window."""
+def cell_at(centre: tuple[float, float]) -> tuple[int, int]:
+    """The (row, column) of the cell that holds a centre given as fractions, clamped to the grid."""
     down, across = centre
     # Clamped before the product, which could overflow to infinity.
-    return min(int(min(max(down, 0.0), 1.0) * grid), grid - 1), min(
-        int(min(max(across, 0.0), 1.0) * grid), grid - 1
-    )
+    row, column = int(min(max(down, 0.0), 1.0) * GRID), int(min(max(across, 0.0), 1.0) * GRID)
+    return min(row, GRID - 1), min(column, GRID - 1)
 
 
 def cell_name(row: int, column: int) -> str:

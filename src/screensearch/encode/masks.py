@@ -1,4 +1,7 @@
-"""Text that changes by itself (clocks, counters, progress) says nothing about the state: blank it."""
+"""Text that changes by itself (clocks, counters, progress) says nothing about the state: blank it.
+
+Screens and actions are blanked alike, or one screen would offer ever new actions.
+"""
 
 from __future__ import annotations
 
@@ -52,18 +55,27 @@ def compile_pattern(pattern: str, *, what: str) -> re.Pattern[str]:
 
 
 class Masks:
-    """Compiled mask settings."""
+    """Compiled mask settings. Equal settings make equal masks, so that they can be part of a key."""
 
     def __init__(self, settings: MaskSettings) -> None:
+        self._settings = settings
+        self._hash = hash(settings)  # asked for with every step
         self._regions = settings.regions
         self._patterns = tuple(compile_pattern(each, what="mask") for each in settings.patterns)
 
-    def apply(self, text: str, down: float, across: float) -> str:
-        """What remains of a normalised text whose centre is at these fractions of the window.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Masks) and self._settings == other._settings
 
-        A region blanks the text whole; a pattern blanks what it matches and keeps the rest.
+    def __hash__(self) -> int:
+        return self._hash
+
+    def apply(self, text: str, centre: tuple[float, float] | None) -> str:
+        """What remains of a normalised text whose centre is at these fractions (down, across) of the window.
+
+        A region blanks the text whole; a pattern blanks what it matches and keeps the rest. What has no
+        place is in no region.
         """
-        if any(region.holds(down, across) for region in self._regions):
+        if centre is not None and any(region.holds(*centre) for region in self._regions):
             return ""
         kept = text
         for pattern in self._patterns:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from screensearch.domain.text import storable
+
 TEXT_LIMIT = 120  # characters (paper, "Text normalization")
 
 _READ_AHEAD = 16
@@ -19,36 +21,31 @@ so a hostile megabyte label must be cut before it is folded, not after."""
 _PASSES = 8  # lower-casing can undo NFKC and the other way round; 3 passes are the most ever seen
 
 _CONTROLS = dict.fromkeys((*range(0x20), 0x7F))
+_INVISIBLE = frozenset({"Cc", "Cf"})  # Unicode categories: control, format
 
 _WORD = re.compile(r"[^\W_]+")
 
 
-def normalise(text: str, limit: int = TEXT_LIMIT) -> str:
+def normalise(text: str) -> str:
     """Fold a text to the form that atoms, labels and signatures compare. Idempotent, valid UTF-8."""
-    # No more than `limit` words can be kept; splitting also skips long runs of white space.
-    text = " ".join(text.split(None, limit)[:limit])[: limit * _READ_AHEAD]
+    # No more than TEXT_LIMIT words can be kept; splitting also skips long runs of white space.
+    text = " ".join(text.split(None, TEXT_LIMIT)[:TEXT_LIMIT])[: TEXT_LIMIT * _READ_AHEAD]
     if text.isascii():
         if not text.isprintable():
             text = " ".join(text.translate(_CONTROLS).split())
-        return text.lower()[:limit].rstrip()
+        return text.lower()[:TEXT_LIMIT].rstrip()
+    text = storable(text)
     for _ in range(_PASSES):
-        folded = _fold(text, limit)
+        folded = _fold(text)
         if folded == text:
             break
         text = folded
     return text
 
 
-def _fold(text: str, limit: int) -> str:
-    visible = "".join(map(_visible, text))
-    return " ".join(unicodedata.normalize("NFKC", visible).lower().split())[:limit].rstrip()
-
-
-def _visible(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cs":
-        return "\N{REPLACEMENT CHARACTER}"
-    return "" if category in {"Cc", "Cf"} else character
+def _fold(text: str) -> str:
+    visible = "".join([each for each in text if unicodedata.category(each) not in _INVISIBLE])
+    return " ".join(unicodedata.normalize("NFKC", visible).lower().split())[:TEXT_LIMIT].rstrip()
 
 
 def words(text: str) -> list[str]:

@@ -28,6 +28,9 @@ OnProgress = Callable[[Progress], None]
 
 PROGRESS_SECONDS = 0.25
 
+OBJECT = "object:"
+"""How a manifest names an environment that was an object of the caller's, not a plugin."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
@@ -62,6 +65,7 @@ def start_exploration(
     environment object of the caller's own, driven in this process by one worker.
     """
     settings = settings or Settings()
+    _check_workers(workers, environment)
     # All that a run needs is built once before there is a run: a misspelled name costs an error only.
     make_resolver(settings)
     if isinstance(environment, str):
@@ -71,12 +75,7 @@ def start_exploration(
         asyncio.run(world.close())
     else:
         Mind(settings, environment.application)
-        name = environment.application
-        if workers != 1:
-            raise SettingsError(
-                f"{workers} workers open an environment by its name, each in a process of its own; this one "
-                "is an object: use one worker, or declare it as an entry point 'screensearch.environments'"
-            )
+        name = OBJECT + environment.application
     manifest = Manifest(
         run=uuid.uuid4().hex,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -101,6 +100,7 @@ def resume_exploration(
 
     A run of an environment object needs such an object again.
     """
+    _check_workers(workers, environment)
     return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
 
 
@@ -116,11 +116,33 @@ def _explore(
         settings = settings_from_document(run.manifest.settings)
         log = run.write_log()
         try:
+            if environment is None:
+                environment = _named_environment(run)
             shard = ShardStore(log, settings, Budget(steps=stop.steps, plateau=stop.plateau))
             exploration = _Exploration(run, shard, stop, on_progress)
-            return asyncio.run(exploration.run(environment or run.manifest.environment, workers))
+            return asyncio.run(exploration.run(environment, workers))
         finally:
             log.close()
+
+
+def _named_environment(run: RunFolder) -> str:
+    name = run.manifest.environment
+    if name.startswith(OBJECT):
+        raise SettingsError(
+            f"the run at {run.path} drove an object, {name.removeprefix(OBJECT)!r}, which has no name "
+            "to open it by: resume it from Python, with screensearch.resume_exploration and such an object"
+        )
+    return name
+
+
+def _check_workers(workers: int, environment: str | Environment | None) -> None:
+    if workers < 1:
+        raise SettingsError(f"workers is {workers}; it must be at least 1")
+    if workers > 1 and environment is not None and not isinstance(environment, str):
+        raise SettingsError(
+            f"{workers} workers open an environment by its name, each in a process of its own; this one "
+            "is an object: use one worker, or declare it as an entry point 'screensearch.environments'"
+        )
 
 
 class _Exploration:
@@ -155,17 +177,24 @@ class _Exploration:
             await owner.run(workers)
 
     async def _in_this_process(self, world: Environment) -> None:
+        working = asyncio.ensure_future(
+            work(
+                world,
+                LocalStore(self._shard),
+                self._shard.settings,
+                folder=self._run.path,
+                worker=0,
+                seed=self._run.manifest.seed,
+                first_episode=self._shard.next_episode(0),
+            )
+        )
         try:
-            with interrupts(lambda: self._stop("interrupted"), lambda: None):
-                await work(
-                    world,
-                    LocalStore(self._shard),
-                    self._shard.settings,
-                    folder=self._run.path,
-                    worker=0,
-                    seed=self._run.manifest.seed,
-                    first_episode=self._shard.next_episode(0),
-                )
+            with interrupts(lambda: self._stop("interrupted"), working.cancel):
+                await working
+        except asyncio.CancelledError:
+            if self._ended != "interrupted":
+                raise
+            self._shard.lose(0, "interrupted in the middle of a step")
         finally:
             await world.close()
 
@@ -198,7 +227,7 @@ class _Exploration:
 
     def _summary(self) -> Summary:
         shard, seconds = self._shard, self._meter.seconds
-        ended = self._ended or ("steps" if shard.budget.out_of_steps() else "plateau")
+        ended = "steps" if shard.budget.out_of_steps() else self._ended or "plateau"
         count = shard.graph.outcomes.get
         return Summary(
             run=str(self._run.path),
@@ -211,6 +240,7 @@ class _Exploration:
             hangs=count(Outcome.HANG, 0),
             missed=count(Outcome.MISSED, 0),
             lost=count(Outcome.LOST, 0),
+            worker_failures=shard.worker_failures,
             seconds=round(seconds, 3),
             steps_per_second=round(self._meter.steps_taken / seconds, 1),
             digest=shard.graph.digest(),

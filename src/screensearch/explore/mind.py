@@ -16,11 +16,15 @@ from screensearch.domain.document import encode_observation
 from screensearch.domain.screen import Observation
 from screensearch.domain.transition import Choice, Evidence
 from screensearch.encode.encoder import Encoder
+from screensearch.encode.masks import Masks
 from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
 from screensearch.record.artifacts import Artifacts
 from screensearch.select.choose import Chooser
 
 log = logging.getLogger(__name__)
+
+MOST_VETOES = 10_000
+"""How many different vetoes are told: after that, a rule is known to be at work."""
 
 KNOWN_ROWS = 200_000
 """How many screens a worker remembers the row of: forgetting one only makes it travel again."""
@@ -34,6 +38,7 @@ class Mind:
         self._application = application
         self._artifacts = artifacts
         self._encoder = Encoder(settings.encode)
+        self._masks = Masks(settings.encode.masks)
         self._guards = build_guards(settings.guard)
         self._chooser = Chooser(settings.select)
         self._rows: dict[ScreenId, int] = {}
@@ -72,10 +77,10 @@ class Mind:
         """Candidates, guard, prior, selector: one action, or None when nothing may be done."""
         if receipt.here is None:
             return None
-        proposed = candidates(observation, self._application, self._settings.candidates)
+        proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
         allowed, vetoed = guard(proposed, observation, self._guards)
         for candidate, reason in vetoed:
-            if candidate.signature not in self._vetoed:
+            if candidate.signature not in self._vetoed and len(self._vetoed) < MOST_VETOES:
                 self._vetoed.add(candidate.signature)
                 log.info("vetoed %s: %s", candidate.signature, reason)
         if not allowed:

@@ -1,14 +1,15 @@
 """The owner: one store, and worker processes around it.
 
 Messages that arrive while a commit is under way form the next batch, so the cost of a durable
-commit is shared by all workers that wait. A worker that dies is logged as lost and replaced; one
-that cannot even start ends the run with its own words.
+commit is shared by all workers that wait. A worker that dies, or lets its deadline pass, is logged as
+lost and replaced; one that cannot even take a step ends the run with its own words.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -19,30 +20,57 @@ from typing import IO
 
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError
-from screensearch.explore.messages import Announce, Begin, Report
+from screensearch.explore.messages import Announce, Begin, Receipt, Report
 from screensearch.explore.store import Message, ShardStore
 from screensearch.explore.wire import Assignment, Failed, Frame, Frames, pack
 
 FUTILE_STARTS = 3
-"""So many starts of a worker in a row without one recorded step end the run."""
+"""So many starts of one worker in a row without a step of its own end the run."""
+
+FIRST_BACK_OFF_SECONDS = 0.25
+"""How long to wait after the first futile start; twice as long after each further one."""
+
+WATCH_SECONDS = 1.0
+"""How often silent workers are looked at."""
+
+STOP_SECONDS = 15.0
+"""How long a worker may take to finish its step once the run is to stop, and to end once told to."""
 
 
 class Connection(asyncio.Protocol):
     """One worker process, as the owner sees it."""
 
-    def __init__(self, owner: Owner, worker: int) -> None:
+    def __init__(self, owner: Owner, worker: int, deadline_seconds: float) -> None:
         self.worker = worker
         self.failure: str | None = None
+        self.told_to_end = False
+        self.steps = 0  # that this life of the worker reported
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = owner
+        self._deadline_seconds = deadline_seconds
+        self._since = asyncio.get_running_loop().time()  # when it was last told or told us something
         self._frames = Frames()
         self._transport: asyncio.WriteTransport | None = None
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long nothing has been heard of the worker."""
+        return asyncio.get_running_loop().time() - self._since
+
+    @property
+    def overdue(self) -> bool:
+        """Whether it has been silent for longer than a step may take."""
+        allowed = self._deadline_seconds
+        if self.told_to_end or self._owner.shard.budget.stopping:
+            allowed = min(allowed, STOP_SECONDS)
+        return self.silent_seconds > allowed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
+        self._since = asyncio.get_running_loop().time()
         try:
             for frame in self._frames.feed(data):
                 self._take(frame)
@@ -52,6 +80,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self, frame: Frame) -> None:
         if isinstance(frame, Begin | Report):
+            self.steps += isinstance(frame, Report)
             self._owner.take(self, frame)
         elif isinstance(frame, Announce):
             self._owner.shard.announce(frame)
@@ -64,9 +93,12 @@ class Connection(asyncio.Protocol):
         if not self.finished.done():
             self.finished.set_result(None)
 
-    def send(self, data: bytes) -> None:
+    def send(self, frame: Frame) -> None:
+        if isinstance(frame, Receipt) and not frame.proceed:
+            self.told_to_end = True
+        self._since = asyncio.get_running_loop().time()
         if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(data)
+            self._transport.write(pack(frame))
 
     def close(self) -> None:
         if self._transport is not None:
@@ -124,13 +156,12 @@ class Owner:
         batch, self._pending, self._scheduled = self._pending, [], False
         try:
             answers = self.shard.handle([message for _, message in batch])
-            self.shard.checkpoint_if_due()
+            for (connection, _), answer in zip(batch, answers, strict=True):
+                connection.send(Failed(str(answer)) if isinstance(answer, FormatError) else answer)
+            self.shard.checkpoint_if_due()  # after the answers: it takes a while
         except Exception as problem:
             if not self._broken.done():
                 self._broken.set_exception(problem)
-            return
-        for (connection, _), answer in zip(batch, answers, strict=True):
-            connection.send(pack(Failed(str(answer)) if isinstance(answer, FormatError) else answer))
 
     # -- processes ----------------------------------------------------------------------------
 
@@ -138,19 +169,20 @@ class Owner:
         """Start a worker, and start it again while it dies with work left to do."""
         futile = 0
         while True:
-            steps_before = self.shard.budget.taken
-            failure = await self._run_process(worker)
+            steps, failure = await self._run_process(worker)
             if failure is None:
                 return
-            self.shard.lose(worker)
-            if self.shard.budget.exhausted:
-                return
-            futile = 0 if self.shard.budget.taken > steps_before else futile + 1
+            self.shard.lose(worker, failure)
+            futile = 0 if steps else futile + 1
             if futile == FUTILE_STARTS:
                 raise EnvironmentFailed(f"worker {worker} failed {futile} times without a step: {failure}")
+            if futile:
+                await asyncio.sleep(FIRST_BACK_OFF_SECONDS * 2 ** (futile - 1))
+            if self.shard.budget.exhausted:
+                return
 
-    async def _run_process(self, worker: int) -> str | None:
-        """One life of a worker process: None if it was told to end, else why it did not go on."""
+    async def _run_process(self, worker: int) -> tuple[int, str | None]:
+        """One life of a worker process: its steps, and why it did not go on if it was not told to end."""
         ours, theirs = socket.socketpair()
         with _worker_output(self._folder, worker) as output:
             process = await asyncio.create_subprocess_exec(
@@ -167,7 +199,10 @@ class Owner:
         theirs.close()
         self._processes.add(process)
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_unix_connection(lambda: Connection(self, worker), sock=ours)
+        deadline = self.shard.settings.explore.step_deadline_seconds
+        _, connection = await loop.create_unix_connection(
+            lambda: Connection(self, worker, deadline), sock=ours
+        )
         assignment = Assignment(
             worker=worker,
             environment=self._environment,
@@ -176,19 +211,31 @@ class Owner:
             seed=self._seed,
             first_episode=self.shard.next_episode(worker),
         )
-        connection.send(pack(assignment))
+        connection.send(assignment)
         try:
-            await connection.finished
+            await self._watch(connection, process)
         finally:
             connection.close()
             code = await _reap(process)
             self._processes.discard(process)
         if connection.failure is not None:
-            return connection.failure
-        if code == 0:
-            return None
+            return connection.steps, connection.failure
+        if code == 0 and connection.told_to_end:
+            return connection.steps, None
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
-        return f"its process ended with {how}; see {_output_path(self._folder, worker)}"
+        return connection.steps, f"its process ended with {how}; see {_output_path(self._folder, worker)}"
+
+    async def _watch(self, connection: Connection, process: asyncio.subprocess.Process) -> None:
+        """Wait for a worker's connection to end; end a worker that is overdue."""
+        while not connection.finished.done():
+            await asyncio.wait({connection.finished}, timeout=WATCH_SECONDS)
+            if connection.overdue and not connection.finished.done():
+                connection.failure = (
+                    f"nothing was heard of it for {connection.silent_seconds:.0f} s "
+                    "(explore.step_deadline_seconds), so it was ended"
+                )
+                _kill(process)
+                return
 
 
 async def _reap(process: asyncio.subprocess.Process, grace_seconds: float = 10.0) -> int:
@@ -199,11 +246,14 @@ async def _reap(process: asyncio.subprocess.Process, grace_seconds: float = 10.0
     except TimeoutError:
         _kill(process)
         return await process.wait()
+    finally:
+        _kill(process)  # also what it left behind in its session
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it has ended by itself
-        process.kill()
+    """End a worker and every process in its session's group."""
+    with contextlib.suppress(ProcessLookupError):  # nothing is left of it
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _output_path(folder: Path, worker: int) -> Path:
@@ -219,7 +269,7 @@ def _worker_output(folder: Path, worker: int) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def interrupts(on_interrupt: Callable[[], None], on_second: Callable[[], None]) -> Iterator[None]:
+def interrupts(on_interrupt: Callable[[], None], on_second: Callable[[], object]) -> Iterator[None]:
     """Ctrl-C and SIGTERM stop gracefully; a second one does not wait."""
     loop = asyncio.get_running_loop()
     count = 0

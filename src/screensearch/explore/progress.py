@@ -26,6 +26,7 @@ class Progress:
     hangs: int
     missed: int
     lost: int
+    worker_failures: int  # workers that died or were given up, in this exploration
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Summary:
     hangs: int
     missed: int
     lost: int
+    worker_failures: int  # workers that died or were given up, in this exploration
     seconds: float
     steps_per_second: float  # of this exploration, not of earlier ones that it resumed
     digest: str
@@ -90,4 +92,5 @@ class Meter:
             hangs=count(Outcome.HANG, 0),
             missed=count(Outcome.MISSED, 0),
             lost=count(Outcome.LOST, 0),
+            worker_failures=self._shard.worker_failures,
         )

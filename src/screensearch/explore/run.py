@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from screensearch.config import Settings, settings_from_document
-from screensearch.domain.screen import Screen, StateId
+from screensearch.domain.document import decode_observation
+from screensearch.domain.screen import Image, Observation, Screen, StateId
 from screensearch.domain.transition import Arrival, Entry, Transition
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import restore_graph
@@ -103,10 +105,22 @@ class Run:
 
     def founding_screen(self, state: StateId) -> Screen:
         """The screen that a state was founded on, which all later ones were compared with."""
+        return self.log.screen(self._founding_row(state))
+
+    def _founding_row(self, state: StateId) -> int:
         row = self.log.founder(state)
         if row is None:
             raise ScreenSearchError(f"{self.path} has no state {state}")
-        return self.log.screen(row)
+        return row
+
+    def founding_observation(self, state: StateId) -> Observation:
+        """The observation behind the founding screen: its elements, without the screenshot."""
+        return decode_observation(zlib.decompress(self.log.elements(self._founding_row(state))))
+
+    def screenshot(self, entry: Entry) -> Image | None:
+        """The picture of the screen that an entry ended on, if one was kept."""
+        name = entry.evidence.screenshot
+        return None if name is None else self.artifacts.open_image(name)
 
     def entry(self, sequence: int) -> Entry:
         """One entry of the log, by its number."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from screensearch.domain.screen import Observation
+from screensearch.domain.text import storable
 from screensearch.domain.transition import EpisodeId
 from screensearch.environments.protocol import Environment
 from screensearch.explore.messages import Announce, Begin, Receipt, Report
@@ -55,7 +56,9 @@ async def begin_episode(
             episode=episode,
             sighting=sighting,
             evidence=mind.evidence(screenshot, act_seconds=observed - begun),
-            configuration=tuple(sorted(start.configuration.items())),
+            configuration=tuple(
+                sorted((storable(name), storable(value)) for name, value in start.configuration.items())
+            ),
         )
     )
     mind.learn_row(sighting, receipt)
@@ -86,7 +89,7 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
             evidence=mind.evidence(
                 screenshot, act_seconds=observed - decided, decide_seconds=decided - moment.since
             ),
-            note=result.note,
+            note=storable(result.note),
         )
     )
     mind.learn_row(sighting, receipt)

@@ -7,13 +7,15 @@ committed graph. A message repeated is answered again and counted once.
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
+from screensearch.domain.text import storable
 from screensearch.domain.transition import (
     Arrival,
     Decision,
@@ -29,6 +31,7 @@ from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Begin, Here, Receipt, Report, Sighting, Tried
 from screensearch.identify.resolve import IDENTIFIERS, Resolver
+from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log
 from screensearch.select.reward import reward_on
@@ -65,6 +68,7 @@ class ShardStore:
         self.budget.start_from(sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED))
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
         self.landings_ambiguity = 0.0
+        self.worker_failures = 0  # since this store was opened
         self._checkpointed = self.graph.sequence
 
     # -- the one entrance ---------------------------------------------------------------------
@@ -92,8 +96,9 @@ class ShardStore:
         if place is not None and place.episode == announcement.episode:
             self._under_way[worker] = (place.state, announcement.signature)
 
-    def lose(self, worker: int) -> None:
-        """A worker died. If it was in the middle of a step, log that as what it is."""
+    def lose(self, worker: int, why: str) -> None:
+        """A worker died. If it was in the middle of an episode, log that as what it is."""
+        self.worker_failures += 1
         self.budget.release(worker)
         self._under_way.pop(worker, None)
         place = self._places.pop(worker, None)
@@ -110,7 +115,7 @@ class ShardStore:
             choice=None,
             reward=None,
             evidence=Evidence(),
-            note="the worker ended without reporting",
+            note=storable(why),
         )
         with self._batch():
             self._append(lost)
@@ -125,7 +130,8 @@ class ShardStore:
         """Write the graph beside the log, so that opening the run folds only what came after."""
         if self._failed is None and self.graph.sequence > self._checkpointed:
             with self._batch():
-                self.log.write_checkpoint(self.graph.sequence, self.graph.digest(), self.graph.dump())
+                dump = self.graph.dump()
+                self.log.write_checkpoint(self.graph.sequence, digest_of([dump]), dump)
             self._checkpointed = self.graph.sequence
 
     def next_episode(self, worker: int) -> int:
@@ -156,18 +162,27 @@ class ShardStore:
                 raise FormatError(f"{message.episode} names row {row} of the screen table: there is none")
         if isinstance(message, Begin):
             return
-        place = self._place(message)
-        if place is not None and message.step == place.step + 1 and message.source != place.state:
-            raise FormatError(
-                f"step {message.step} of {message.episode} starts at state {message.source}, "
-                f"but that episode stands at state {place.state}"
-            )
-        if message.source >= self.resolver.states:
-            raise FormatError(f"step {message.step} of {message.episode} starts at no known state")
+        what = f"step {message.step} of {message.episode}"
+        if message.outcome is Outcome.LOST:
+            raise FormatError(f"{what} says lost: that is for the owner of a run to say")
         if message.outcome in (Outcome.OK, Outcome.MISSED) and sighting is None:
-            raise FormatError(
-                f"step {message.step} of {message.episode} is {message.outcome} but shows no screen"
-            )
+            raise FormatError(f"{what} is {message.outcome} but shows no screen")
+        choice = message.choice
+        if not all(map(math.isfinite, (choice.prior, choice.value, choice.score))):
+            raise FormatError(f"{what} was chosen by figures that are not finite: {choice}")
+        stands = self._state_before(message)
+        if stands is None:
+            raise FormatError(f"{what} comes before the step that it follows")
+        if message.source != stands:
+            raise FormatError(f"{what} starts at state {message.source}, but its episode is at {stands}")
+
+    def _state_before(self, report: Report) -> StateId | None:
+        """The state that the step before this one ended in. The log knows where the places do not."""
+        place = self._place(report)
+        if place is not None and report.step == place.step + 1:
+            return place.state
+        earlier = self.log.find(report.episode, report.step - 1)
+        return None if earlier is None or earlier[1].decision is None else earlier[1].decision.state
 
     def _take(self, message: Message) -> Entry:
         earlier = self._repeated(message)
@@ -258,7 +273,7 @@ class ShardStore:
         if decision is None:
             screen = sighting.screen if sighting.screen is not None else self.log.screen(row)
             decision = self.resolver.resolve(screen)
-            self._decided[row] = replace(decision, how="memo")
+            self._decided[row] = self.resolver.resolve(screen)  # what its memo says from now on
         return decision
 
     # -- the answer ---------------------------------------------------------------------------
@@ -323,16 +338,19 @@ class LocalStore:
         self._shard = shard
 
     async def begin(self, begin: Begin) -> Receipt:
-        return self._handle(begin)
+        return await self._handle(begin)
 
     async def record(self, report: Report) -> Receipt:
-        return self._handle(report)
+        return await self._handle(report)
 
     async def announce(self, announcement: Announce) -> None:
         self._shard.announce(announcement)
 
-    def _handle(self, message: Message) -> Receipt:
+    async def _handle(self, message: Message) -> Receipt:
         (answer,) = self._shard.handle([message])
+        await asyncio.sleep(
+            0
+        )  # a world may never wait: let the clock, the interrupts and the view have a turn
         if isinstance(answer, FormatError):
             raise answer
         return answer

@@ -39,10 +39,13 @@ def verify_log(log: Log, settings: Settings, artifacts: Artifacts) -> Verificati
     Checked: the storage itself; that numbers have no gaps and episodes no missing steps; that a step
     starts where the one before ended; that states are dense and each is founded once; that every
     logged reward follows from eq. 5 on the graph before it; that the digest of every checkpoint is
-    the digest of the refolded graph at that entry; that every artifact named is there.
+    the digest of the refolded graph at that entry, and every kept graph whole; that every artifact
+    named is there.
     """
     log.integrity_check()
     audit = _Audit(log, settings, artifacts)
+    for damage in log.damaged_checkpoints():
+        audit.problem(f"{damage} (a cache: opening the run folds its log instead)")
     for sequence, entry in log.read():
         audit.take(sequence, entry)
     return audit.result()
@@ -73,7 +76,7 @@ class _Audit:
         if noted is not None:
             self._checked += 1
             if self._graph.digest() != noted:
-                self._problem(
+                self.problem(
                     f"the checkpoint at entry {sequence} noted digest {noted}, refolded it is "
                     f"{self._graph.digest()}"
                 )
@@ -81,7 +84,7 @@ class _Audit:
     def result(self) -> Verification:
         beyond = [sequence for sequence in self._noted if sequence > self._graph.sequence]
         if beyond:
-            self._problem(f"checkpoints at {beyond} lie beyond the last entry {self._graph.sequence}")
+            self.problem(f"checkpoints at {beyond} lie beyond the last entry {self._graph.sequence}")
         if self._dropped:
             self._problems.append(f"and {self._dropped} more")
         return Verification(
@@ -94,7 +97,7 @@ class _Audit:
             problems=tuple(self._problems),
         )
 
-    def _problem(self, text: str) -> None:
+    def problem(self, text: str) -> None:
         if len(self._problems) < MOST_PROBLEMS:
             self._problems.append(text)
         else:
@@ -104,9 +107,9 @@ class _Audit:
         if isinstance(entry, Transition):
             step, state = self._where.get(entry.episode, (-1, None))
             if entry.step != step + 1:
-                self._problem(f"entry {sequence} is step {entry.step} of {entry.episode}, after step {step}")
+                self.problem(f"entry {sequence} is step {entry.step} of {entry.episode}, after step {step}")
             elif entry.source != state:
-                self._problem(
+                self.problem(
                     f"entry {sequence} starts at state {entry.source}, but its episode was at {state}"
                 )
         state_now = None if entry.decision is None else entry.decision.state
@@ -118,20 +121,21 @@ class _Audit:
             return
         known = self._graph.first_seen(decision.state) is not None
         if decision.founded == known:
-            self._problem(
+            self.problem(
                 f"entry {sequence} says {decision.how!r} of state {decision.state}, which was "
                 f"{'there already' if known else 'not there yet'}"
             )
         if decision.founded and decision.state != self._graph.states:
-            self._problem(f"entry {sequence} founds state {decision.state}; the next is {self._graph.states}")
+            self.problem(f"entry {sequence} founds state {decision.state}; the next is {self._graph.states}")
 
     def _check_reward(self, sequence: int, entry: Transition) -> None:
         if entry.outcome is not Outcome.OK:
             if entry.reward is not None:
-                self._problem(f"entry {sequence} is {entry.outcome} and yet has a reward")
+                self.problem(f"entry {sequence} is {entry.outcome} and yet has a reward")
             return
-        assert entry.choice is not None
-        assert entry.decision is not None
+        if entry.choice is None or entry.decision is None:
+            self.problem(f"entry {sequence} is ok without a choice or without a decision")
+            return
         derived = reward_on(
             self._graph,
             entry.source,
@@ -141,7 +145,7 @@ class _Audit:
             settings=self._settings.reward,
         )
         if derived != entry.reward:
-            self._problem(f"entry {sequence} logged {entry.reward}, eq. 5 gives {derived}")
+            self.problem(f"entry {sequence} logged {entry.reward}, eq. 5 gives {derived}")
 
     def _check_screenshot(self, sequence: int, entry: Arrival | Transition) -> None:
         name = entry.evidence.screenshot
@@ -149,4 +153,4 @@ class _Audit:
             return
         self._screenshots.add(name)
         if not self._artifacts.has(name):
-            self._problem(f"entry {sequence} names the screenshot {name}, which is missing")
+            self.problem(f"entry {sequence} names the screenshot {name}, which is missing")

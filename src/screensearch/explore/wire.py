@@ -45,7 +45,10 @@ _DECODERS = tuple(msgspec.msgpack.Decoder(kind) for kind in _TYPES)
 
 def pack(frame: Frame) -> bytes:
     """The bytes of one frame: length, kind, body."""
-    body = _ENCODER.encode(frame)
+    try:
+        body = _ENCODER.encode(frame)
+    except (UnicodeEncodeError, OverflowError, TypeError) as problem:
+        raise FormatError(f"a {type(frame).__name__} cannot be sent: {problem}") from problem
     return LENGTH.pack(len(body) + 1) + _TAG[type(frame)] + body
 
 

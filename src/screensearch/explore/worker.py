@@ -15,6 +15,7 @@ from screensearch.errors import EnvironmentFailed
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Store, Witness, explore_episode
 from screensearch.record.artifacts import Artifacts
+from screensearch.record.run import ARTIFACTS, TRUTH
 from screensearch.record.truth import TruthNotes
 
 EMPTY_EPISODES = 3
@@ -32,10 +33,10 @@ async def work(
     first_episode: int,
 ) -> None:
     """Run episodes until a receipt says that the run has enough."""
-    artifacts = Artifacts(folder / "artifacts") if settings.explore.screenshots == "all" else None
+    artifacts = Artifacts(folder / ARTIFACTS) if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, artifacts)
     number, empty = first_episode, 0
-    with _witness(world, folder / "truth", worker) as witness:
+    with _witness(world, folder / TRUTH, worker) as witness:
         while True:
             world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
             mind.start_episode(choice_seed)

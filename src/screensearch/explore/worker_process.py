@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import signal
 import socket
@@ -19,6 +20,10 @@ from screensearch.errors import FormatError, ScreenSearchError
 from screensearch.explore.messages import Announce, Begin, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
 from screensearch.explore.worker import work
+
+
+class OwnerGone(Exception):
+    """The other end of the socket is closed: there is no one left to work for."""
 
 
 class RemoteStore:
@@ -41,8 +46,11 @@ class RemoteStore:
         self._writer.write(pack(frame))
 
     async def receive(self) -> Frame:
-        (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
-        return unpack(await self._reader.readexactly(length))
+        try:
+            (length,) = LENGTH.unpack(await self._reader.readexactly(LENGTH.size))
+            return unpack(await self._reader.readexactly(length))
+        except (asyncio.IncompleteReadError, ConnectionError) as problem:
+            raise OwnerGone from problem
 
     async def _ask(self, message: Begin | Report) -> Receipt:
         self.send(message)
@@ -88,10 +96,17 @@ async def serve(connection: socket.socket) -> None:
 def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with_owner()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     connection = socket.socket(fileno=int(sys.argv[1]))
-    with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):  # the owner is gone: so are we
+    with contextlib.suppress(OwnerGone):
         asyncio.run(serve(connection))
+
+
+def _die_with_owner() -> None:
+    """Have the kernel end this process when its owner ends, even if it is stuck in the application."""
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 if __name__ == "__main__":

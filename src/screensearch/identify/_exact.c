@@ -29,9 +29,6 @@
  *
  * Atoms of a kind with weight 0 take no part in 1-3.
  *
- * The memo inside `resolve` is keyed by a 128-bit hash of the tokens and does not keep the atoms: among
- * a billion different screens the chance of one false hit is below 1e-20.
- *
  * All methods hold the interpreter's lock from start to end: an index is never seen half changed. A
  * failed allocation raises MemoryError and leaves the index as it was. */
 
@@ -69,11 +66,6 @@ typedef struct { /* the postings of one token: a block whose room is the next po
 } Head;
 
 typedef struct {
-    uint64_t low, high;
-    uint32_t state, match; /* match: its scores in `matches`, or NONE for the screen that founded it */
-} Memo;
-
-typedef struct {
     uint32_t state, shared_roles, union_roles, shared_texts, union_texts;
 } Found;
 
@@ -93,13 +85,10 @@ typedef struct {
     List stamps;   /* uint32_t: the last search that looked at this state */
     List tokens;   /* uint32_t */
     List postings; /* Posting */
-    List matches;  /* Pair */
     List bare[3];  /* uint32_t: states without roles, without texts, without either (rule 4) */
     List scratch;  /* uint32_t: the query's tokens, and room to sort them */
     Head *heads;
     size_t head_count, head_room;
-    Memo *memos;
-    size_t memo_count, memo_room;
     uint32_t free_blocks[33];
     uint32_t search;
 } Index;
@@ -273,8 +262,8 @@ static uint32_t *sort_tokens(uint32_t *tokens, uint32_t *spare, size_t count) {
     return tokens;
 }
 
-/* Sorts the tokens, counts repeats once and computes the bounds. Returns whether there were repeats. */
-static int prepare(const Index *index, Query *query) {
+/* Sorts the tokens, counts repeats once and computes the bounds. */
+static void prepare(const Index *index, Query *query) {
     uint32_t *unsorted = index->scratch.items;
     uint32_t *tokens = sort_tokens(unsorted, unsorted + query->count, query->count);
     uint32_t kept = 0, sizes[2] = {0, 0};
@@ -286,7 +275,6 @@ static int prepare(const Index *index, Query *query) {
         sizes[token & 1]++;
         if (index->weights[token & 1]) sketch ^= 1ull << (mix(token) >> 58);
     }
-    int repeats = kept != query->count;
     query->tokens = tokens;
     query->count = kept;
     query->roles = sizes[0];
@@ -294,7 +282,6 @@ static int prepare(const Index *index, Query *query) {
     query->sketch = sketch;
     query->lacking = most_lacking(index, sizes[0], sizes[1]);
     query->difference = most_different(index, sizes[0], sizes[1]);
-    return repeats;
 }
 
 /* --- search ------------------------------------------------------------------------------------- */
@@ -497,41 +484,6 @@ static int add_state(Index *index, const Query *query) {
     return 0;
 }
 
-/* --- the memo ----------------------------------------------------------------------------------- */
-
-static Memo content_hash(const Query *query) {
-    Memo key = {0, 0, 0, NONE};
-    for (uint32_t i = 0; i < query->count; i++) {
-        key.low += mix(query->tokens[i] + 0x9e3779b97f4a7c15ull);
-        key.high += mix(query->tokens[i] + 0xd1b54a32d192ed03ull);
-    }
-    return key;
-}
-
-static Memo *memo_place(Memo *memos, size_t room, const Memo *key) {
-    size_t place = mix(key->low) & (room - 1);
-    while (memos[place].state != NONE && (memos[place].low != key->low || memos[place].high != key->high))
-        place = (place + 1) & (room - 1);
-    return &memos[place];
-}
-
-static int reserve_memo(Index *index) {
-    if ((index->memo_count + 1) * 3 <= index->memo_room * 2) return 0;
-    size_t room = index->memo_room ? 2 * index->memo_room : 64;
-    Memo *memos = PyMem_RawMalloc(room * sizeof(Memo));
-    if (!memos) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    memset(memos, 0xff, room * sizeof(Memo));
-    for (size_t i = 0; i < index->memo_room; i++)
-        if (index->memos[i].state != NONE) *memo_place(memos, room, &index->memos[i]) = index->memos[i];
-    PyMem_RawFree(index->memos);
-    index->memos = memos;
-    index->memo_room = room;
-    return 0;
-}
-
 /* --- Python ------------------------------------------------------------------------------------- */
 
 static PyObject *found_tuple(const Found *found) {
@@ -539,26 +491,11 @@ static PyObject *found_tuple(const Found *found) {
                          found->union_texts);
 }
 
-/* (state, how, shared roles, union roles, shared texts, union texts, runner-up or None) */
-static PyObject *answer(const char *how, const Pair *pair) {
-    PyObject *runner_up = Py_None;
-    if (pair->second.state == NONE) Py_INCREF(runner_up);
-    else if (!(runner_up = found_tuple(&pair->second))) return NULL;
-    const Found *best = &pair->best;
-    PyObject *name = PyUnicode_InternFromString(how);
-    if (!name) {
-        Py_DECREF(runner_up);
-        return NULL;
-    }
-    return Py_BuildValue("(INIIIIN)", best->state, name, best->shared_roles, best->union_roles, best->shared_texts,
-                         best->union_texts, runner_up);
-}
-
-/* What founding a state answers: the screen compared with itself. */
-static Pair itself(const Index *index, uint32_t number) {
-    const State *state = (const State *)index->states.items + number;
-    uint32_t roles = state->roles ? state->roles : 1, texts = state->texts ? state->texts : 1;
-    return (Pair){{number, roles, roles, texts, texts}, {NONE, 0, 0, 0, 0}};
+/* (the best, the runner-up or None) */
+static PyObject *answer(const Pair *pair) {
+    PyObject *runner_up = pair->second.state == NONE ? Py_NewRef(Py_None) : found_tuple(&pair->second);
+    if (!runner_up) return NULL;
+    return Py_BuildValue("(NN)", found_tuple(&pair->best), runner_up);
 }
 
 static int two(PyObject *const *arguments, Py_ssize_t count, const char *name) {
@@ -575,7 +512,7 @@ static PyObject *index_find(Index *self, PyObject *const *arguments, Py_ssize_t 
     prepare(self, &query);
     search(self, &query, &pair);
     if (pair.best.state == NONE) Py_RETURN_NONE;
-    return answer("match", &pair);
+    return answer(&pair);
 }
 
 static PyObject *index_add(Index *self, PyObject *const *arguments, Py_ssize_t count) {
@@ -605,47 +542,14 @@ static PyObject *index_compare(Index *self, PyObject *const *arguments, Py_ssize
     return found_tuple(&found);
 }
 
-static PyObject *index_resolve(Index *self, PyObject *const *arguments, Py_ssize_t count) {
-    Query query;
-    Pair pair;
-    if (two(arguments, count, "resolve()") < 0 || load(self, arguments[0], arguments[1], &query) < 0) return NULL;
-    if (reserve_memo(self) < 0) return NULL;
-    Memo key = content_hash(&query), *memo = memo_place(self->memos, self->memo_room, &key);
-    if (memo->state == NONE && prepare(self, &query)) { /* repeats: hash the set, not the list */
-        key = content_hash(&query);
-        memo = memo_place(self->memos, self->memo_room, &key);
-    }
-    if (memo->state != NONE) {
-        pair = memo->match == NONE ? itself(self, memo->state) : ((const Pair *)self->matches.items)[memo->match];
-        return answer("memo", &pair);
-    }
-    search(self, &query, &pair);
-    const char *how = "match";
-    if (pair.best.state == NONE) {
-        how = "new";
-        if (add_state(self, &query) < 0) return NULL;
-        pair = itself(self, (uint32_t)self->states.count - 1);
-    } else {
-        if (self->matches.count >= NONE - 1 || reserve(&self->matches, 1, sizeof(Pair)) < 0)
-            return PyErr_Occurred() ? NULL : PyErr_NoMemory();
-        key.match = (uint32_t)self->matches.count;
-        ((Pair *)self->matches.items)[self->matches.count++] = pair;
-    }
-    key.state = pair.best.state;
-    *memo = key;
-    self->memo_count++;
-    return answer(how, &pair);
-}
-
 static size_t list_bytes(const List *list, size_t size) { return list->room * size; }
 
 static PyObject *index_nbytes(Index *self, void *closure) {
     (void)closure;
     size_t total = sizeof(Index) + list_bytes(&self->states, sizeof(State)) +
                    list_bytes(&self->stamps, sizeof(uint32_t)) + list_bytes(&self->tokens, sizeof(uint32_t)) +
-                   list_bytes(&self->postings, sizeof(Posting)) + list_bytes(&self->matches, sizeof(Pair)) +
-                   list_bytes(&self->scratch, sizeof(uint32_t)) + self->head_room * sizeof(Head) +
-                   self->memo_room * sizeof(Memo);
+                   list_bytes(&self->postings, sizeof(Posting)) + list_bytes(&self->scratch, sizeof(uint32_t)) +
+                   self->head_room * sizeof(Head);
     for (int list = 0; list < 3; list++) total += list_bytes(&self->bare[list], sizeof(uint32_t));
     return PyLong_FromSize_t(total);
 }
@@ -680,11 +584,10 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
 }
 
 static void index_dealloc(Index *self) {
-    List *lists[] = {&self->states,  &self->stamps,  &self->tokens,  &self->postings, &self->matches,
+    List *lists[] = {&self->states,  &self->stamps,  &self->tokens,  &self->postings,
                      &self->bare[0], &self->bare[1], &self->bare[2], &self->scratch};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) PyMem_RawFree(lists[i]->items);
     PyMem_RawFree(self->heads);
-    PyMem_RawFree(self->memos);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -695,8 +598,6 @@ static PyMethodDef methods[] = {
      "add(roles, texts): found the next state and return its number."},
     {"compare", (PyCFunction)(void (*)(void))index_compare, METH_FASTCALL,
      "compare(state, roles, texts): the overlaps with a state's founding screen, whatever the threshold."},
-    {"resolve", (PyCFunction)(void (*)(void))index_resolve, METH_FASTCALL,
-     "resolve(roles, texts): memo, then find, then add; the answer says which."},
     {NULL, NULL, 0, NULL},
 };
 

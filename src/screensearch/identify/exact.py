@@ -35,7 +35,6 @@ class Index(Protocol):
     def find(self, roles: Atoms, texts: Atoms, /) -> Answer | None: ...
     def add(self, roles: Atoms, texts: Atoms, /) -> int: ...
     def compare(self, state: int, roles: Atoms, texts: Atoms, /) -> Overlaps: ...
-    def resolve(self, roles: Atoms, texts: Atoms, /) -> Answer: ...
 
 
 def make_index(merge: MergeSettings) -> Index:
@@ -59,12 +58,11 @@ class ExactIdentifier:
         answer = self._index.find(query.roles, query.texts)
         if answer is None:
             return None
-        place, _, shared_roles, union_roles, shared_texts, union_texts, second = answer
-        roles, texts = Overlap(shared_roles, union_roles), Overlap(shared_texts, union_texts)
+        best, second = answer
         runner_up = None
         if second is not None:
             runner_up = RunnerUp(self._states[second[0]], score_of(self._rule, second))
-        return match_of(self._states[place], self._rule.score(roles, texts), roles, texts, runner_up)
+        return self._match(self._states[best[0]], best, runner_up)
 
     def add(self, state: StateId, query: Query) -> None:
         self._index.add(query.roles, query.texts)
@@ -74,11 +72,14 @@ class ExactIdentifier:
         place = bisect_left(self._states, state)
         if place == len(self._states) or self._states[place] != state:
             raise KeyError(state)
-        found = self._index.compare(place, query.roles, query.texts)
-        return match_of(state, score_of(self._rule, found), Overlap(*found[1:3]), Overlap(*found[3:5]))
+        return self._match(state, self._index.compare(place, query.roles, query.texts))
 
     def describe(self) -> str:
         return f"exact ({describe_index(self._index)})"
+
+    def _match(self, state: StateId, found: Overlaps, runner_up: RunnerUp | None = None) -> Match:
+        roles, texts = Overlap(*found[1:3]), Overlap(*found[3:5])
+        return match_of(state, self._rule.score(roles, texts), roles, texts, runner_up)
 
 
 def score_of(rule: MergeRule, found: Overlaps) -> float:

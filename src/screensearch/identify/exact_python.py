@@ -11,7 +11,6 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from hashlib import blake2b
 from operator import xor
 
 Atoms = Sequence[int]
@@ -20,8 +19,8 @@ Atoms = Sequence[int]
 Overlaps = tuple[int, int, int, int, int]
 """State, shared roles, union of roles, shared texts, union of texts. Two empty sets are (1, 1)."""
 
-Answer = tuple[int, str, int, int, int, int, Overlaps | None]
-"""State, how (``memo``, ``match`` or ``new``), the four counts of `Overlaps`, and the runner-up."""
+Answer = tuple[Overlaps, Overlaps | None]
+"""The best state over the threshold, and the runner-up."""
 
 MOST_ATOMS = 1 << 24
 MOST_WEIGHT = 1 << 20
@@ -62,7 +61,6 @@ class ExactIndex:
         self._sketches: list[int] = []
         self._postings: dict[int, tuple[array[int], array[int]]] = {}  # token: states, positions
         self._bare: tuple[list[int], list[int], list[int]] = ([], [], [])
-        self._memo: dict[bytes, tuple[Overlaps, Overlaps | None]] = {}
 
     def __len__(self) -> int:
         return len(self._states)
@@ -72,7 +70,7 @@ class ExactIndex:
         """Bytes of the arrays and tables, without the interpreter's own overhead."""
         arrays = [part for state in self._states for part in state]
         arrays += [part for posting in self._postings.values() for part in posting]
-        tables = (self._states, self._sketches, self._postings, self._memo)
+        tables = (self._states, self._sketches, self._postings)
         return sum(map(sys.getsizeof, arrays)) + sum(map(sys.getsizeof, tables))
 
     def find(self, roles: Atoms, texts: Atoms, /) -> Answer | None:
@@ -80,11 +78,25 @@ class ExactIndex:
         found = self._search(self._query(roles, texts))
         if not found:
             return None
-        return _answer("match", found[0], found[1] if len(found) > 1 else None)
+        return found[0], found[1] if len(found) > 1 else None
 
     def add(self, roles: Atoms, texts: Atoms, /) -> int:
         """Found the next state and return its number."""
-        return self._add(self._query(roles, texts))
+        query = self._query(roles, texts)
+        number = len(self._states)
+        self._states.append((array("I", sorted(query.roles)), array("I", sorted(query.texts))))
+        self._sketches.append(query.sketch)
+        if not query.roles and self._weights[0] >= self._threshold:
+            self._bare[0].append(number)
+        if not query.texts and self._weights[1] >= self._threshold:
+            self._bare[1].append(number)
+        if not query.roles and not query.texts:
+            self._bare[2].append(number)
+        for position, token in enumerate(query.tokens[: query.lacking + 1]):
+            states, positions = self._postings.setdefault(token, (array("I"), array("I")))
+            states.append(number)
+            positions.append(position)
+        return number
 
     def compare(self, state: int, roles: Atoms, texts: Atoms, /) -> Overlaps:
         """The overlaps with a state's founding screen, whatever the threshold."""
@@ -92,22 +104,6 @@ class ExactIndex:
             raise IndexError(f"no state {state}: the index holds {len(self._states)}")
         query = self._query(roles, texts)
         return self._overlaps(query, state)
-
-    def resolve(self, roles: Atoms, texts: Atoms, /) -> Answer:
-        """Memo, then find, then add; the answer says which."""
-        query = self._query(roles, texts)
-        key = _content_hash(query)
-        known = self._memo.get(key)
-        if known is not None:
-            return _answer("memo", *known)
-        found = self._search(query)
-        if found:
-            how, best, second = "match", found[0], found[1] if len(found) > 1 else None
-        else:
-            how, second = "new", None
-            best = self._overlaps(query, self._add(query))
-        self._memo[key] = (best, second)
-        return _answer(how, best, second)
 
     def _query(self, roles: Atoms, texts: Atoms) -> _Query:
         sets = frozenset(roles), frozenset(texts)
@@ -217,32 +213,3 @@ class ExactIndex:
             best.insert(place, (numerator, denominator, each))
             del best[2:]
         return [each for _, _, each in best]
-
-    def _add(self, query: _Query) -> int:
-        number = len(self._states)
-        self._states.append((array("I", sorted(query.roles)), array("I", sorted(query.texts))))
-        self._sketches.append(query.sketch)
-        if not query.roles and self._weights[0] >= self._threshold:
-            self._bare[0].append(number)
-        if not query.texts and self._weights[1] >= self._threshold:
-            self._bare[1].append(number)
-        if not query.roles and not query.texts:
-            self._bare[2].append(number)
-        for position, token in enumerate(query.tokens[: query.lacking + 1]):
-            states, positions = self._postings.setdefault(token, (array("I"), array("I")))
-            states.append(number)
-            positions.append(position)
-        return number
-
-
-def _content_hash(query: _Query) -> bytes:
-    """128 bits of the atoms: the memo does not keep the atoms themselves."""
-    tokens = array("I", sorted(query.roles))
-    digest = blake2b(tokens.tobytes(), digest_size=16, person=len(tokens).to_bytes(8, "little"))
-    digest.update(array("I", sorted(query.texts)).tobytes())
-    return digest.digest()
-
-
-def _answer(how: str, best: Overlaps, second: Overlaps | None) -> Answer:
-    state, *counts = best
-    return state, how, counts[0], counts[1], counts[2], counts[3], second

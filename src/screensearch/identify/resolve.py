@@ -121,10 +121,49 @@ The embedder is None unless the plugin has a true attribute ``needs_embedder``: 
 """
 
 
-@dataclass(slots=True)
-class _Pool:
-    identifier: Identifier
-    memo: dict[str, Decision | StateId] = field(default_factory=dict)  # a bare state: scores not yet measured
+class Pool:
+    """Screens that are compared with each other: their memo, and the identifier that knows their states."""
+
+    def __init__(self, identifier: Identifier) -> None:
+        self._identifier = identifier
+        self._memo: dict[str, Decision | StateId] = {}  # a bare state: scores not yet measured
+
+    def decide(self, screen: Screen, intern: Callable[[Screen], Query], new: StateId) -> Decision:
+        """Ask the memo, then the identifier; if neither knows this screen, it founds the state `new`.
+
+        `intern` is called only for atoms that the memo cannot answer: most screens are repeats.
+        """
+        remembered = self._memo.get(screen.key)
+        if isinstance(remembered, Decision):
+            return remembered
+        query = intern(screen)
+        if remembered is not None:
+            decision = self._memo[screen.key] = self._measure(remembered, query)
+            return decision
+        match = self._identifier.find(query)
+        if match is None:
+            self.found(new, query)
+            return Decision(new, "new")
+        self._memo[screen.key] = _decision("memo", match)
+        return _decision("match", match)
+
+    def found(self, state: StateId, query: Query) -> None:
+        """Take in a new state, founded by this screen."""
+        self._identifier.add(state, query)
+        self._memo[query.screen.key] = Decision(state, "memo")
+
+    def join(self, state: StateId, screen: Screen) -> None:
+        """Remember that this screen is of that state; its scores are measured when first asked for."""
+        self._memo[screen.key] = state
+
+    def _measure(self, state: StateId, query: Query) -> Decision:
+        try:
+            return _decision("memo", self._identifier.measure(state, query))
+        except KeyError:
+            raise FormatError(
+                f"the log puts a screen into state {state}, which was founded in another pool; "
+                "identify.filters differ from those of the run"
+            ) from None
 
 
 class Resolver:
@@ -136,7 +175,7 @@ class Resolver:
         self._factory = IDENTIFIERS.get(settings.identifier)
         self._description = self._factory(settings, embedder).describe()
         self._roles, self._texts = AtomTable(), AtomTable()
-        self._pools: dict[Hashable, _Pool] = {}
+        self._pools: dict[Hashable, Pool] = {}
         self._states = 0
 
     @property
@@ -148,83 +187,43 @@ class Resolver:
         """The identifier in use, and what it lacks."""
         return self._description
 
-    def known(self, screen: Screen) -> StateId | None:
-        """The state of exactly these atoms in this pool, if they were decided before. Changes nothing."""
-        pool = self._pools.get(self._pool_name(screen.metadata))
-        remembered = None if pool is None else pool.memo.get(screen.key)
-        return remembered.state if isinstance(remembered, Decision) else remembered
-
     def resolve(self, screen: Screen) -> Decision:
         """Decide, and remember the decision.
 
         A memo decision repeats the scores of the first decision about these atoms: a state that was
         founded since, and would fit better, does not change the past.
         """
-        pool = self._pool(screen.metadata)
-        remembered = pool.memo.get(screen.key)
-        if isinstance(remembered, Decision):
-            return remembered
-        query = self._query(screen)
-        if remembered is not None:
-            decision = pool.memo[screen.key] = _measured(pool, remembered, query)
-            return decision
-        match = pool.identifier.find(query)
-        if match is None:
-            state = self._found(pool, query)
-            pool.memo[screen.key] = Decision(state, "memo")
-            return Decision(state, "new")
-        decision = _decision("match", match)
-        pool.memo[screen.key] = _decision("memo", match)
+        decision = self._pool(screen.metadata).decide(screen, self._query, self._states)
+        if decision.founded:
+            self._states += 1
         return decision
 
-    def restore(
-        self, screen: Screen, state: StateId, *, founder: bool, decision: Decision | None = None
-    ) -> None:
+    def restore(self, screen: Screen, state: StateId, *, founder: bool) -> None:
         """Take a decision from the log, without searching, in the order of the log.
 
-        With the logged `decision`, a later memo repeats it, runner-up included; without it the scores
-        are measured against the founding screen when first asked for, and there is no runner-up.
+        The memo of a resumed run measures its scores against the founding screen, when first asked for,
+        and has no runner-up.
         """
         pool = self._pool(screen.metadata)
         if founder:
             if state != self._states:
                 raise FormatError(f"the log founds state {state}, but the next one is {self._states}")
-            self._found(pool, self._query(screen))
-            pool.memo[screen.key] = Decision(state, "memo")
+            pool.found(state, self._query(screen))
+            self._states += 1
             return
         if not 0 <= state < self._states:
             raise FormatError(f"the log names state {state}, but only {self._states} were founded before it")
-        pool.memo[screen.key] = (
-            state
-            if decision is None
-            else Decision(
-                state,
-                "memo",
-                decision.score,
-                decision.role_jaccard,
-                decision.text_jaccard,
-                decision.runner_up,
-            )
-        )
+        pool.join(state, screen)
 
-    def _pool_name(self, metadata: Metadata) -> Hashable:
-        return tuple([getattr(metadata, name) for name in self.settings.filters])
-
-    def _pool(self, metadata: Metadata) -> _Pool:
-        name = self._pool_name(metadata)
+    def _pool(self, metadata: Metadata) -> Pool:
+        name = tuple([getattr(metadata, name) for name in self.settings.filters])
         pool = self._pools.get(name)
         if pool is None:
-            pool = self._pools[name] = _Pool(self._factory(self.settings, self._embedder))
+            pool = self._pools[name] = Pool(self._factory(self.settings, self._embedder))
         return pool
 
     def _query(self, screen: Screen) -> Query:
         return Query(screen, self._roles.intern(screen.role_atoms), self._texts.intern(screen.text_atoms))
-
-    def _found(self, pool: _Pool, query: Query) -> StateId:
-        state = self._states
-        pool.identifier.add(state, query)
-        self._states += 1
-        return state
 
 
 def match_of(
@@ -236,13 +235,3 @@ def match_of(
 
 def _decision(how: str, match: Match) -> Decision:
     return Decision(match.state, how, match.score, match.role_jaccard, match.text_jaccard, match.runner_up)
-
-
-def _measured(pool: _Pool, state: StateId, query: Query) -> Decision:
-    try:
-        return _decision("memo", pool.identifier.measure(state, query))
-    except KeyError:
-        raise FormatError(
-            f"the log puts a screen into state {state}, which was founded in another pool; "
-            "identify.filters differ from those of the run"
-        ) from None

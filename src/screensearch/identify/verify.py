@@ -107,11 +107,6 @@ def jaccard(a: Collection[Hashable], b: Collection[Hashable]) -> float:
     return overlap(a, b).jaccard
 
 
-def merge_score(roles: Overlap, texts: Overlap, settings: MergeSettings) -> float:
-    """Eq. 3 for two screens with these overlaps."""
-    return merge_rule(settings).score(roles, texts)
-
-
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Two screens side by side: why they are, or are not, one state."""

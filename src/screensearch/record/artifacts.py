@@ -6,9 +6,8 @@ An artifact is durable when `put_image` returns, so that no row of the log can n
 from __future__ import annotations
 
 import hashlib
-import os
+import io
 import re
-import tempfile
 from pathlib import Path
 
 from PIL import Image as Pillow
@@ -16,6 +15,7 @@ from PIL import UnidentifiedImageError
 
 from screensearch.domain.screen import Image
 from screensearch.errors import FormatError, StoreFailed
+from screensearch.record.durable import sync_folder, write_durably
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 _REMEMBERED = 50_000
@@ -29,7 +29,8 @@ class Artifacts:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._durable: set[str] = set()  # names this process need not look at again
+        self._durable: set[str] = set()  # names that need not be looked at again
+        self._shards: set[Path] = set()  # those whose own place in the folder is durable
 
     def put_image(self, image: Image) -> str:
         """Store an image, if it is not there yet; returns its name."""
@@ -76,39 +77,25 @@ class Artifacts:
     def _make_durable(self, name: str, image: Image) -> None:
         path = self.path(name)
         shard = path.parent
-        if not shard.is_dir():
+        if shard not in self._shards:
             shard.mkdir(parents=True, exist_ok=True)
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
+            self._shards.add(shard)
         if not path.exists():
-            self._write(path, image)
-        # Also when another process has just renamed it into place: its own sync may still be to come.
-        _sync_folder(shard)
+            write_durably(path, _png(image))
+        # Both folders are synced also when another process made what is in them: its own sync may
+        # still be to come.
+        sync_folder(shard)
 
-    def _write(self, path: Path, image: Image) -> None:
-        """Write beside the place, then rename: a reader sees the whole file or none."""
-        handle, temporary = tempfile.mkstemp(prefix=".writing-", suffix=".png", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                picture = Pillow.frombytes("RGB", (image.width, image.height), image.pixels)
-                picture.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
-                file.flush()
-                os.fchmod(file.fileno(), 0o644)
-                os.fsync(file.fileno())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+
+def _png(image: Image) -> bytes:
+    file = io.BytesIO()
+    picture = Pillow.frombytes("RGB", (image.width, image.height), image.pixels)
+    picture.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
+    return file.getvalue()
 
 
 def _name(image: Image) -> str:
     content = hashlib.sha256(f"rgb {image.width}x{image.height}\n".encode())  # 3.6 ms for 1080p
     content.update(image.pixels)
     return content.hexdigest()
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -20,7 +20,6 @@ from screensearch.record.columns import GraphColumns, decode_columns
 from screensearch.record.log import START, Row, row_of
 
 _OK = "ok"
-_UNIT = 2**60  # ambiguities are summed as integers of this fraction, so that the order cannot matter
 _NO_ACTIONS: Mapping[str, Tried] = MappingProxyType({})
 _NO_FAILURES: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 
@@ -109,8 +108,6 @@ class StateGraph:
         self._outcomes: dict[str, int] = {}
         self._edges = 0
         self._sequence = 0
-        self._ambiguity_sum = 0  # over the states that have a cached u(s), in units
-        self._stale: list[_State] = []  # holds every state that has none
 
     @classmethod
     def fold(
@@ -158,13 +155,12 @@ class StateGraph:
                     tried.visits = visits = tried.visits + 1
                     tried.value += (reward - tried.value) / visits
                     state.trials += 1
-                    if state.ambiguity is not None:
-                        self._forget_ambiguity(state)
+                    state.ambiguity = None
                     learned += 1
                 if target is not None:
                     here = states.get(target)
                     if here is None:
-                        here = self._add_state(target, sequence)
+                        here = states[target] = _State(sequence)
                     here.visits += 1
                 last = sequence
         finally:
@@ -172,25 +168,10 @@ class StateGraph:
             if learned:
                 outcomes[_OK] = outcomes.get(_OK, 0) + learned
 
-    def _forget_ambiguity(self, state: _State) -> None:
-        self._ambiguity_sum -= int((state.ambiguity or 0.0) * _UNIT)
-        state.ambiguity = None
-        self._stale.append(state)
-
-    def _add_state(self, number: StateId, first_seen: int) -> _State:
-        state = self._states[number] = _State(first_seen)
-        self._stale.append(state)
-        return state
-
     @property
     def sequence(self) -> int:
         """The number of the last row folded."""
         return self._sequence
-
-    @property
-    def steps(self) -> int:
-        """Executions, whatever came of them: all entries but arrivals."""
-        return self._sequence - self._outcomes.get(START, 0)
 
     @property
     def states(self) -> int:
@@ -243,20 +224,10 @@ class StateGraph:
         known = self._states.get(state)
         return self.settings.prior_ambiguity if known is None else self._measured(known)
 
-    def mean_ambiguity(self) -> float:
-        """The mean of u over all states; costs what changed since it was last asked for."""
-        for state in self._stale:
-            self._measured(state)
-        self._stale.clear()
-        return (
-            self._ambiguity_sum / _UNIT / len(self._states) if self._states else self.settings.prior_ambiguity
-        )
-
     def _measured(self, state: _State) -> float:
         if state.ambiguity is None:
             counts = [tried._counts() for tried in state.dispersed or ()]
             state.ambiguity = measure.ambiguity(counts, state.trials, self.settings)
-            self._ambiguity_sum += int(state.ambiguity * _UNIT)
         return state.ambiguity
 
     def first_seen(self, state: StateId) -> int | None:
@@ -284,14 +255,10 @@ class StateGraph:
         return self._columns().encode()
 
     @classmethod
-    def load(cls, data: bytes, settings: AmbiguitySettings | None = None) -> StateGraph:
-        """The graph of a checkpoint, with its own settings unless others are given.
-
-        Damaged bytes raise `FormatError`, newer ones `NewerFormat`.
-        """
+    def load(cls, data: bytes) -> StateGraph:
+        """The graph of a checkpoint. Damaged bytes raise `FormatError`, newer ones `NewerFormat`."""
         columns = decode_columns(data)
-        own = AmbiguitySettings(kappa=columns.kappa, prior_ambiguity=columns.prior_ambiguity)
-        graph = cls(settings or own)
+        graph = cls(AmbiguitySettings(kappa=columns.kappa, prior_ambiguity=columns.prior_ambiguity))
         try:
             graph._restore(columns)
         except (IndexError, ValueError) as problem:
@@ -363,7 +330,7 @@ class StateGraph:
             columns.state_failures,
             strict=True,
         ):
-            state = self._add_state(number, first_seen)
+            state = self._states[number] = _State(first_seen)
             state.visits = visits
             found: list[tuple[int, str, Tried]] = []
             dispersed: list[Tried] = []

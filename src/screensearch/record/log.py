@@ -122,20 +122,12 @@ class Log(Protocol):
         """The greatest episode number of a worker, -1 when it has none."""
         ...
 
-    def screens(self) -> Iterator[tuple[int, Screen]]:
-        """Every stored screen, in order of row."""
-        ...
-
     def screen(self, row: int) -> Screen:
         """The screen of a row; `FormatError` when there is none."""
         ...
 
     def elements(self, row: int) -> bytes:
         """The elements that were stored with a screen, as they were given."""
-        ...
-
-    def founders(self) -> Iterator[tuple[StateId, int]]:
-        """Every state with the row of its founding screen, in order of state."""
         ...
 
     def founder(self, state: StateId) -> int | None:
@@ -151,7 +143,14 @@ class Log(Protocol):
         ...
 
     def latest_checkpoint(self) -> Checkpoint | None:
-        """The newest graph that is kept."""
+        """The newest graph that is kept and whole; None when the log has to be folded from its start.
+
+        The dumps are a cache: one that is not what was noted is passed over with a warning.
+        """
+        ...
+
+    def damaged_checkpoints(self) -> list[str]:
+        """What is wrong with the dumps that are kept, a sentence each; empty when all are whole."""
         ...
 
     def checkpoints(self) -> Iterator[tuple[int, str]]:
@@ -159,7 +158,7 @@ class Log(Protocol):
         ...
 
     def integrity_check(self) -> None:
-        """Read everything and raise `FormatError` if the storage is damaged."""
+        """Read everything, as of one moment, and raise `FormatError` if the storage is damaged."""
         ...
 
     def close(self) -> None:

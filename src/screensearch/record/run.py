@@ -27,9 +27,13 @@ import msgspec
 
 from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.record.artifacts import Artifacts
+from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.format import FORMAT_VERSION, check_version
 from screensearch.record.sqlite_file import check_log_file
 from screensearch.record.sqlite_log import SqliteLog
+
+ARTIFACTS = "artifacts"
+TRUTH = "truth"
 
 _MANIFEST = "run.json"
 _LOCK = "owner.lock"
@@ -70,12 +74,8 @@ class RunFolder:
         return self.path / "log.sqlite"
 
     @property
-    def truth_path(self) -> Path:
-        return self.path / "truth"
-
-    @property
     def artifacts(self) -> Artifacts:
-        return Artifacts(self.path / "artifacts")
+        return Artifacts(self.path / ARTIFACTS)
 
     def read_log(self) -> SqliteLog:
         """The log, for reading, also while another process owns the run."""
@@ -88,36 +88,45 @@ class RunFolder:
 
 def create_run(folder: Path, manifest: Manifest) -> RunFolder:
     """Make a new run, whole or not at all. The folder must not exist, or be empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RunExists(f"{folder} is not empty: choose another folder, or resume the run that is there")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        building.chmod(0o755)
-        (building / "artifacts").mkdir()
-        (building / "truth").mkdir()
-        (building / _LOCK).touch()
-        SqliteLog.create(building / "log.sqlite").close()
-        _write_durably(building / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-        building.rename(folder)
-        _sync(folder)
-        _sync(folder.parent)
-    except OSError as problem:
-        raise StoreFailed(f"cannot create a run at {folder}: {problem}") from problem
-    finally:
-        shutil.rmtree(building, ignore_errors=True)  # gone already when all went well
+    with _translated("create", folder, "choose a folder in a place that can be written"):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise RunExists(f"{folder} is not empty: choose another folder, or resume the run that is there")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            building.chmod(0o755)
+            (building / ARTIFACTS).mkdir()
+            (building / TRUTH).mkdir()
+            (building / _LOCK).touch()
+            SqliteLog.create(building / "log.sqlite").close()
+            write_durably(building / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+            building.rename(folder)
+            sync_folder(folder)
+            sync_folder(folder.parent)
+        finally:
+            shutil.rmtree(building, ignore_errors=True)  # gone already when all went well
     return RunFolder(folder, manifest)
 
 
 def open_run_folder(folder: Path) -> RunFolder:
     """Find a run and check, from its bytes alone, that this version can read it."""
-    try:
-        content = (folder / _MANIFEST).read_bytes()
-    except (FileNotFoundError, NotADirectoryError) as problem:
-        raise RunNotFound(f"there is no run at {folder}: it has no {_MANIFEST}") from problem
+    with _translated("read", folder, "check its permissions"):
+        try:
+            content = (folder / _MANIFEST).read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as problem:
+            raise RunNotFound(f"there is no run at {folder}: it has no {_MANIFEST}") from problem
     run = RunFolder(folder, _decode_manifest(folder / _MANIFEST, content))
     check_log_file(run.log_path, owned=owner_of(folder) is not None)
     return run
+
+
+@contextmanager
+def _translated(verb: str, folder: Path, remedy: str) -> Iterator[None]:
+    """Turn what the operating system refuses into a failure of storage."""
+    try:
+        yield
+    except OSError as problem:
+        raise StoreFailed(f"cannot {verb} the run at {folder}: {problem}; {remedy}") from problem
 
 
 class _Version(msgspec.Struct):
@@ -138,17 +147,20 @@ def _decode_manifest(path: Path, content: bytes) -> Manifest:
 def own(folder: Path) -> Iterator[RunFolder]:
     """Be the one process that writes to a run. The kernel frees it when the process ends, in any way."""
     run = open_run_folder(folder)
-    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    remedy = "check its permissions and free space, or copy it to a place that can be written"
+    with _translated("own", folder, remedy):
+        handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        if not _lock(handle):
-            raise RunBusy(
-                f"the run at {folder} is owned by process {_read_owner(handle)}: "
-                "wait for it, stop it, or explore into another folder"
-            )
-        _held.add(handle)
-        check_log_file(run.log_path)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        with _translated("own", folder, remedy):
+            if not _lock(handle):
+                raise RunBusy(
+                    f"the run at {folder} is owned by process {_read_owner(handle)}: "
+                    "wait for it, stop it, or explore into another folder"
+                )
+            _held.add(handle)
+            check_log_file(run.log_path)
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         try:
             yield run
         finally:
@@ -160,14 +172,15 @@ def own(folder: Path) -> Iterator[RunFolder]:
 
 def owner_of(folder: Path) -> str | None:
     """The process id of a run's owner, if it has one now. Changes nothing."""
-    try:
-        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        return _read_owner(handle) if _is_locked(handle) else None
-    finally:
-        os.close(handle)
+    with _translated("read", folder, "check its permissions"):
+        try:
+            handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        try:
+            return _read_owner(handle) if _is_locked(handle) else None
+        finally:
+            os.close(handle)
 
 
 def _lock(handle: int) -> bool:
@@ -199,18 +212,3 @@ def _close_locks_of_parent() -> None:
 
 
 os.register_at_fork(after_in_child=_close_locks_of_parent)
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

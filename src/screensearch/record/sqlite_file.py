@@ -10,7 +10,7 @@ import os
 import struct
 from pathlib import Path
 
-from screensearch.errors import FormatError, RunNotFound
+from screensearch.errors import FormatError, RunNotFound, StoreFailed
 from screensearch.record.format import check_version
 
 APPLICATION_ID = int.from_bytes(b"SScr", "big")
@@ -29,11 +29,17 @@ def check_log_file(path: Path, *, owned: bool = False) -> None:
     prove nothing; the owner checked them when it began.
     """
     try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER_BYTES)
-            size = os.fstat(file.fileno()).st_size
+        _check(path, owned)
     except FileNotFoundError as problem:
         raise RunNotFound(f"there is no log at {path}") from problem
+    except OSError as problem:
+        raise StoreFailed(f"cannot read the log {path}: {problem}; check its permissions") from problem
+
+
+def _check(path: Path, owned: bool) -> None:
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+        size = os.fstat(file.fileno()).st_size
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise FormatError(
             f"{path} is no log: it has {size} bytes and does not begin as a SQLite database does; "

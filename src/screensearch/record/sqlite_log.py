@@ -6,6 +6,7 @@ back to a single plain file, which readers open without leaving anything beside 
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 import zlib
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ from screensearch.record.format import (
 from screensearch.record.log import Checkpoint, DecidedScreen, DuplicateEntry, Row, row_of
 from screensearch.record.sqlite_file import APPLICATION_ID, check_log_file
 from screensearch.record.sqlite_schema import SCHEMA
+
+logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 10.0
 _PAGE_ROWS = 2_000  # rows fetched at a time: no statement stays open between them
@@ -153,6 +156,20 @@ class SqliteLog:
         except (StoreFailed, FormatError):
             self.rollback()
             raise
+
+    @contextmanager
+    def _one_moment(self) -> Iterator[None]:
+        """Let several reads see the same, whatever an owner commits meanwhile."""
+        ours = not self._connection.in_transaction  # an open batch is such a moment already
+        with _translated(self.path):
+            if ours:
+                self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with _translated(self.path):
+                if ours and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
 
     def append(self, entry: Entry) -> int:
         sequence = self._next_entry
@@ -292,11 +309,6 @@ class SqliteLog:
         with _translated(self.path):
             return int(self._one("SELECT coalesce(max(episode), -1) FROM entries WHERE worker = ?", worker))
 
-    def screens(self) -> Iterator[tuple[int, Screen]]:
-        for page in self._pages("SELECT * FROM whole_screens WHERE id > ? ORDER BY id LIMIT ?", 0):
-            for row, key, *metadata, atoms in page:
-                yield row, decode_screen(key, Metadata(*metadata), atoms)
-
     def screen(self, row: int) -> Screen:
         with _translated(self.path):
             found = self._connection.execute("SELECT * FROM whole_screens WHERE id = ?", (row,)).fetchone()
@@ -311,13 +323,6 @@ class SqliteLog:
         if found is None:
             raise FormatError(f"the log {self.path} has no screen {row}")
         return found
-
-    def founders(self) -> Iterator[tuple[StateId, int]]:
-        statement = (
-            "SELECT target, screen FROM entries WHERE founded = 1 AND target > ? ORDER BY target LIMIT ?"
-        )
-        for page in self._pages(statement, -1):
-            yield from page
 
     def founder(self, state: StateId) -> int | None:
         with _translated(self.path):
@@ -357,38 +362,61 @@ class SqliteLog:
             )
 
     def latest_checkpoint(self) -> Checkpoint | None:
+        with self._one_moment():
+            for sequence, digest in self._kept_graphs():
+                graph = self._graph(sequence, digest)
+                if graph is not None:
+                    return Checkpoint(sequence, digest, graph)
+                logger.warning("%s; more of the log is folded instead", self._damage(sequence))
+        return None
+
+    def damaged_checkpoints(self) -> list[str]:
+        with self._one_moment():
+            return [
+                self._damage(sequence)
+                for sequence, digest in self._kept_graphs()
+                if self._graph(sequence, digest) is None
+            ]
+
+    def _kept_graphs(self) -> list[tuple[int, str]]:
+        """Sequence number and digest of the graphs that are kept, the newest first."""
         with _translated(self.path):
-            found = self._connection.execute(
-                "SELECT seq, digest, graph FROM graphs JOIN checkpoints USING (seq) ORDER BY seq DESC LIMIT 1"
-            ).fetchone()
-        if found is None:
-            return None
-        sequence, digest, packed = found
+            return self._connection.execute(
+                "SELECT seq, digest FROM graphs JOIN checkpoints USING (seq) ORDER BY seq DESC"
+            ).fetchall()
+
+    def _graph(self, sequence: int, digest: str) -> bytes | None:
+        """The graph that is kept for an entry, or None when it is not the one whose digest was noted."""
+        with _translated(self.path):
+            packed = self._one("SELECT graph FROM graphs WHERE seq = ?", sequence)
         try:
             graph = zlib.decompress(packed)
-        except zlib.error as problem:
-            raise FormatError(f"the checkpoint at entry {sequence} of {self.path} is damaged") from problem
-        if digest_of([graph]) != digest:
-            raise FormatError(f"the checkpoint at entry {sequence} of {self.path} does not match its digest")
-        return Checkpoint(sequence, digest, graph)
+        except zlib.error:
+            return None
+        return graph if digest_of([graph]) == digest else None
+
+    def _damage(self, sequence: int) -> str:
+        return f"the graph kept for entry {sequence} of {self.path} does not match its digest"
 
     def checkpoints(self) -> Iterator[tuple[int, str]]:
         with _translated(self.path):
             yield from self._connection.execute("SELECT seq, digest FROM checkpoints ORDER BY seq").fetchall()
 
     def integrity_check(self) -> None:
-        with _translated(self.path):
+        with self._one_moment(), _translated(self.path):
             problems = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
             strays = self._connection.execute("PRAGMA foreign_key_check").fetchall()
-            entries = self._one("SELECT count(*) FROM entries")
+            entries, last = self._connection.execute(
+                "SELECT count(*), coalesce(max(seq), 0) FROM entries"
+            ).fetchone()
         if problems != ["ok"]:
             raise FormatError(
                 f"the log {self.path} is damaged: {'; '.join(problems)}; restore it from a copy"
             )
         if strays:
             raise FormatError(f"the log {self.path} is damaged: {len(strays)} rows name what is not there")
-        if entries != self.last_sequence:
-            raise FormatError(f"the log {self.path} has {entries} entries but counts {self.last_sequence}")
+        if entries != last:
+            raise FormatError(f"the log {self.path} has {entries} entries but counts {last}")
 
     def close(self) -> None:
         if self._closed:

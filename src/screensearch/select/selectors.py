@@ -63,12 +63,8 @@ def puct_scores(values: Floats, priors: Floats, visits: Ints, *, c_puct: float) 
 
 def puct(situation: Situation) -> Selection:
     """The highest PUCT score (eq. 4): what paid off, plus what is plausible and little tried."""
-    settings = situation.settings
     scores = puct_scores(
-        settings.value_weight * situation.values,
-        situation.priors,
-        situation.visits,
-        c_puct=settings.c_puct,
+        situation.values, situation.priors, situation.visits, c_puct=situation.settings.c_puct
     )
     return best(scores, situation)
 

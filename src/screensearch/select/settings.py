@@ -36,11 +36,9 @@ class SelectSettings(PriorSettings):
     selector: str = "puct"
     prior: str = "heuristic@1"
     c_puct: float = 1.0  # >= 0, weight of the exploration bonus
-    value_weight: float = 1.0  # >= 0, weight of Q; at 0 choices ignore rewards, the log keeps them
     count_in_flight: bool = False  # count choices that other workers are executing as visits
 
     def __post_init__(self) -> None:
         # Not super(): a dataclass with slots is a second class, which zero-argument super() misses.
         PriorSettings.__post_init__(self)
         require("select", "c_puct", self.c_puct, ">= 0", self.c_puct >= 0)
-        require("select", "value_weight", self.value_weight, ">= 0", self.value_weight >= 0)

@@ -21,6 +21,7 @@ from screensearch.explore.store import make_resolver
 from screensearch.record.ambiguity import dispersion
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Row, row_of
+from screensearch.record.run import TRUTH
 from screensearch.record.truth import read_truth
 from screensearch.study.metrics import auroc, pair_quality
 
@@ -89,7 +90,7 @@ def _with_threshold(settings: Settings, threshold: float) -> Settings:
 
 def judge(run: Run, rule: Rule) -> TruthReport:
     """Decide about a run's screens anew under a rule, and compare with the truth noted beside it."""
-    truth = read_truth(run.path / "truth")
+    truth = read_truth(run.path / TRUTH)
     resolver = make_resolver(rule.settings)
     graph = StateGraph(rule.settings.ambiguity)
     decided: dict[int, StateId] = {}

@@ -1,0 +1,208 @@
+"""Worlds whose machinery fails: recorded as what it is, bounded in time, never called success."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import screensearch as ss
+from screensearch.domain.transition import Outcome
+
+WORLD = """
+import asyncio, os, time
+from pathlib import Path
+from screensearch import Box, Element, Observation, Outcome, Result, Start, Window
+from screensearch.errors import EnvironmentFailed
+
+class Faulty:
+    application = "faulty"
+    def __init__(self, fault):
+        self.fault, self.steps = fault, 0
+    def look(self):
+        button = Element("button", "go", Box(10, 10, 50, 20), "faulty", clickable=True)
+        return Observation((button,), Window("Faulty", "main", Box(0, 0, 200, 200), "faulty"))
+    async def reset(self, seed):
+        return Start(self.look(), {"name": "half \\ud800"} if self.fault == "surrogate" else {})
+    async def perform(self, action):
+        self.steps += 1
+        if self.steps == 5:
+            if self.fault == "refused":
+                raise ConnectionRefusedError("the bus is gone")
+            if self.fault == "exit":
+                os._exit(0)
+            if self.fault == "stuck":
+                time.sleep(600)
+            if self.fault == "waiting":
+                await asyncio.sleep(600)
+        return Result(Outcome.OK, self.look(), "half \\ud800" if self.fault == "surrogate" else "")
+    async def close(self):
+        pass
+
+def open_world(argument, *, screenshots):
+    fault, _, mark = argument.partition("@")
+    if fault == "shy" and os.environ.get("FAULTY_WORKER"):
+        try:
+            Path(mark).touch(exist_ok=False)
+        except FileExistsError:
+            raise EnvironmentFailed("there is room for one only")
+    return Faulty(fault)
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Path:
+    """A third party's package with an entry point, on a path of its own."""
+    folder = tmp_path / "plugin"
+    described = folder / "faulty-1.0.dist-info"
+    described.mkdir(parents=True)
+    (folder / "faulty.py").write_text(WORLD)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: faulty\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text("[screensearch.environments]\nfaulty = faulty:open_world\n")
+    return folder
+
+
+@contextlib.contextmanager
+def exploring(plugin: Path, fault: str, folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "screensearch", "explore", f"faulty:{fault}", "--out", str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(plugin)}
+    process = subprocess.Popen(
+        [*command, "--json", "--no-screenshots", *options],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def outcomes(folder: Path) -> dict[str, int]:
+    with ss.open_run(folder) as run:
+        assert run.verify().problems == ()
+        return dict(run.graph.outcomes)
+
+
+@pytest.mark.parametrize("fault", ["refused", "exit"])
+def test_a_worker_that_ends_by_itself_is_lost_and_replaced(plugin: Path, tmp_path: Path, fault: str) -> None:
+    with exploring(plugin, fault, tmp_path / "run", "--steps", "12") as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors.decode()
+    summary = json.loads(output)
+    assert (summary["steps"], summary["ended"]) == (12, "steps")
+    assert summary["lost"] == summary["worker_failures"] == 2
+    assert outcomes(tmp_path / "run")["lost"] == 2
+
+
+@pytest.mark.parametrize("fault", ["stuck", "waiting"])
+def test_a_worker_that_says_nothing_is_given_up_as_lost(plugin: Path, tmp_path: Path, fault: str) -> None:
+    options = ("--steps", "6", "--set", "explore.step_deadline_seconds=4")
+    with exploring(plugin, fault, tmp_path / "run", *options) as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors.decode()
+    assert json.loads(output)["lost"] == 1
+    with ss.open_run(tmp_path / "run") as run:
+        (lost,) = [each for each in run.transitions() if each.outcome is Outcome.LOST]
+        assert "step_deadline_seconds" in lost.note
+
+
+def test_a_stuck_worker_does_not_outlive_its_owner(plugin: Path, tmp_path: Path) -> None:
+    with exploring(plugin, "stuck", tmp_path / "run", "--steps", "100") as process:
+        deadline = time.monotonic() + 60
+        log = tmp_path / "run" / "log.sqlite"
+        while not log.exists() or ss.open_run(tmp_path / "run").log.last_sequence < 5:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+        process.wait()
+        assert children
+        while any(_running(int(child)) for child in children):
+            assert time.monotonic() < deadline, "a worker outlived its owner"
+            time.sleep(0.02)
+
+
+def _running(process_id: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def test_a_worker_that_can_never_start_ends_the_run_even_beside_a_healthy_one(
+    plugin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAULTY_WORKER", "1")
+    mark = tmp_path / "mark"
+    (mark.parent).mkdir(exist_ok=True)
+    with exploring(plugin, f"shy@{mark}", tmp_path / "run", "--seconds", "60", "--workers", "2") as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "there is room for one only" in errors.decode()
+
+
+def test_texts_that_cannot_be_stored_are_mended_and_not_fatal(plugin: Path, tmp_path: Path) -> None:
+    with exploring(plugin, "surrogate", tmp_path / "run", "--steps", "6") as process:
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors.decode()
+    assert json.loads(output)["worker_failures"] == 0
+    with ss.open_run(tmp_path / "run") as run:
+        assert next(run.transitions()).note == "half \ufffd"
+
+
+SCRIPT = """
+import sys
+import screensearch as ss
+sys.path.insert(0, sys.argv[1])
+import faulty
+progress = []
+stop = ss.StopRule(seconds=float(sys.argv[3])) if sys.argv[3] != "-" else ss.StopRule(steps=10**9)
+settings = ss.resolve(overrides=["explore.screenshots=none"])
+summary = ss.start_exploration(
+    faulty.Faulty(sys.argv[4]), sys.argv[2], stop=stop, settings=settings, on_progress=progress.append
+)
+print(summary.ended, summary.steps, summary.lost, max(each.steps for each in progress))
+"""
+
+
+def in_process(plugin: Path, folder: Path, seconds: str, fault: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", SCRIPT, str(plugin), str(folder), seconds, fault]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
+def test_a_world_that_never_waits_can_be_timed_and_watched(plugin: Path, tmp_path: Path) -> None:
+    process = in_process(plugin, tmp_path / "run", "1.5", "none")
+    output, _ = process.communicate(timeout=60)
+    ended, steps, _, seen = output.split()
+    assert ended == b"seconds"
+    assert 0 < int(seen) <= int(steps)
+
+
+@pytest.mark.parametrize(("fault", "interrupts"), [("none", 1), ("waiting", 2)])
+def test_a_world_in_this_process_can_be_interrupted(
+    plugin: Path, tmp_path: Path, fault: str, interrupts: int
+) -> None:
+    folder = tmp_path / "run"
+    process = in_process(plugin, folder, "-", fault)
+    deadline = time.monotonic() + 60
+    while not (folder / "log.sqlite").exists() or ss.open_run(folder).log.last_sequence < 5:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    for _ in range(interrupts):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+    output, _ = process.communicate(timeout=60)
+    ended, _, lost, _ = output.split()
+    assert ended == b"interrupted"
+    assert int(lost) == interrupts - 1
+    assert outcomes(folder)["ok"] >= 4
