@@ -9,6 +9,7 @@ What was pressed before does not show on the screen, so `try` has inconsistent o
 from __future__ import annotations
 
 import sys
+import tempfile
 
 import screensearch as ss
 from screensearch import Action, Box, Element, Observation, Outcome, Result, Start, Window
@@ -64,4 +65,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "runs/lock")
+    main(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="screensearch-"))

@@ -9,6 +9,7 @@ process only, so the environment is opened here too.
 from __future__ import annotations
 
 import sys
+import tempfile
 
 import numpy as np
 
@@ -32,4 +33,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "runs/least-tried")
+    main(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="screensearch-"))

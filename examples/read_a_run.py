@@ -22,4 +22,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "runs/notepad")
+    main(sys.argv[1]) if len(sys.argv) == 2 else sys.exit(__doc__)

@@ -17,6 +17,11 @@ Plugin = TypeVar("Plugin")
 KINDS = ("environment", "embedder", "identifier", "selector", "prior", "guard")
 
 
+def _origin(entry: EntryPoint) -> str:
+    package = "an unknown package" if entry.dist is None else f"{entry.dist.name} {entry.dist.version}"
+    return f"{entry.value} ({package})"
+
+
 class Registry(Generic[Plugin]):
     """The plugins of one kind, loaded when first asked for."""
 
@@ -27,15 +32,23 @@ class Registry(Generic[Plugin]):
         self._registered: dict[str, Plugin] = {}
 
     def _declared(self) -> dict[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=f"screensearch.{self.kind}s")}
+        found: dict[str, EntryPoint] = {}
+        for entry in entry_points(group=f"screensearch.{self.kind}s"):
+            other = found.setdefault(entry.name, entry)
+            if other.value != entry.value:
+                raise PluginUnavailable(
+                    f"two packages provide the {self.kind} {entry.name!r}: {_origin(other)} and "
+                    f"{_origin(entry)}; stored runs must know which one they used: rename or remove one"
+                )
+        return found
 
     def names(self) -> list[str]:
         """Every known name, sorted."""
         return sorted({*self._declared(), *self._registered})
 
     def origin(self, name: str) -> str:
-        """Where a plugin comes from: ``module:attribute`` or ``registered``."""
-        return "registered in this process" if name in self._registered else self._declared()[name].value
+        """Where a plugin comes from: package, version and place, or that it lives in this process only."""
+        return "registered in this process" if name in self._registered else _origin(self._declared()[name])
 
     def register(self, name: str, plugin: Plugin) -> None:
         """Add or replace a plugin for the life of this process."""

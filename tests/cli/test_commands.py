@@ -65,19 +65,33 @@ def test_states_can_be_sorted_and_limited(folder: str) -> None:
 def test_explain_shows_the_score_both_jaccards_and_the_differing_atoms(folder: str) -> None:
     explained = json.loads(run("explain", folder, "0", "1", "--json").stdout)
     comparison = explained["comparison"]
-    assert explained["one_state"] is False
+    assert explained["would_merge"] is False
     assert comparison["score"] == pytest.approx((comparison["role_jaccard"] + comparison["text_jaccard"]) / 2)
     assert comparison["only_a"] or comparison["only_b"]
     assert "two states" in run("explain", folder, "0", "1").output
-    assert json.loads(run("explain", folder, "0", "@1", "--json").stdout)["one_state"] is True
+    assert json.loads(run("explain", folder, "0", "@1", "--json").stdout)["would_merge"] is True
 
 
 def test_an_entry_alone_is_explained_by_its_logged_decision(folder: str) -> None:
     explained = json.loads(run("explain", folder, "@1", "--json").stdout)
     assert explained["decision"]["how"] == "new"
-    assert explained["one_state"] is True
+    assert explained["would_merge"] is True
     assert "founded state 0" in run("explain", folder, "@1").output
     assert "name a second screen" in run("explain", folder, "1").output
+
+
+def test_two_entries_are_told_apart_from_the_states_they_are_logged_as(folder: str) -> None:
+    explained = json.loads(run("explain", folder, "@1", "@2", "--json").stdout)
+    assert explained["states"] == [0, explained["states"][1]]
+    assert "@1 is logged as state 0" in run("explain", folder, "@1", "@2").output
+
+
+def test_show_tells_what_was_tried_at_a_state(folder: str) -> None:
+    shown = json.loads(run("show", folder, "0", "--json").stdout)
+    assert shown["state"]["id"] == 0
+    assert sum(action["visits"] for action in shown["tried"]) > 0
+    assert "state 0" in run("show", folder, "0").output
+    assert "has no state 9999" in run("show", folder, "9999").output
 
 
 def test_explain_tells_what_a_name_may_be(folder: str) -> None:
@@ -114,6 +128,8 @@ def test_plugins_lists_every_kind() -> None:
         (["explore", "synthetic:notepad", "--set", "select.c_pukt=1"], "c_puct"),
         (["explore", "synthetic:notepad", "--set", "select.selector=puckt"], "did you mean 'puct'"),
         (["explore", "--resume"], "--out"),
+        (["explore", "synthetic:notepad", "--out", ""], "--out names no folder"),
+        (["explore", "synthetic:notepad", "--seconds", "nan"], "finite"),
         (["show", "nowhere"], "there is no run at nowhere"),
     ],
 )

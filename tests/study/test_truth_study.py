@@ -71,6 +71,22 @@ def test_the_command_judges_a_run_again_without_exploring_it_again(tmp_path: Pat
     ]
     first, second = (json.loads(result.stdout)["reports"] for result in results)
     assert first == second
+    another = CliRunner().invoke(main, [*arguments, "--seed", "9", "--out", str(tmp_path / "out")])
+    assert another.exit_code == 1
+    assert "with seed 0 and 150 steps" in another.output
+    judged = CliRunner().invoke(
+        main,
+        [
+            "study",
+            "truth",
+            "--embedder",
+            "hashing",
+            "--json",
+            "--run",
+            str(tmp_path / "out/generated-states-100"),
+        ],
+    )
+    assert json.loads(judged.stdout)["reports"] == first
     assert len(first) == len(rules(SETTINGS))
     assert "| exact |" in (tmp_path / "out" / "truth.md").read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from screensearch import StopRule, Summary, resolve, resume_exploration, start_e
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.errors import SettingsError
+from screensearch.explore.exploration import LARGEST_SEED
 
 DEFAULT_STEPS = 2000
 
@@ -24,7 +26,13 @@ DEFAULT_STEPS = 2000
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
 @click.option("--plateau", type=click.IntRange(min=1), help="Stop after so many steps without a new state.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="One seed decides everything random.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=0,
+    show_default=True,
+    help="One seed decides everything random.",
+)
 @click.option("--preset", default="default", show_default=True, help="`default`, `paper`, or a TOML file.")
 @click.option(
     "--set",
@@ -33,7 +41,11 @@ DEFAULT_STEPS = 2000
     metavar="KEY=VALUE",
     help="Change one setting, e.g. identify.merge.threshold=0.9. May be repeated.",
 )
-@click.option("--screenshots/--no-screenshots", default=None, help="Keep a picture of every screen.")
+@click.option(
+    "--screenshots/--no-screenshots",
+    default=None,
+    help="Keep a picture of every observation (the default), or go about ten times as fast without.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the run in --out, under its own settings.")
 @as_json_option
 def explore(
@@ -57,6 +69,8 @@ def explore(
     """
     if steps is None and seconds is None and plateau is None:
         steps = DEFAULT_STEPS
+    if out is not None and str(out) == ".":
+        raise SettingsError("--out names no folder of its own: give a new one, such as runs/mine")
     stop = StopRule(steps=steps, seconds=seconds, plateau=plateau)
     if resume:
         if out is None:
@@ -66,7 +80,7 @@ def explore(
                 "a resumed run keeps its environment, seed and settings: give --resume, --out, a stop rule "
                 "and --workers only"
             )
-        with LiveView(console(stderr=True), goal=str(out)) as view:
+        with LiveView(console(stderr=True), what=str(out), steps=steps) as view:
             summary = resume_exploration(out, stop=stop, workers=workers, on_progress=view.show)
     else:
         if environment is None:
@@ -74,7 +88,7 @@ def explore(
         if screenshots is not None:
             overrides = (*overrides, f'explore.screenshots="{"all" if screenshots else "none"}"')
         settings = resolve(preset, overrides=overrides)
-        with LiveView(console(stderr=True), goal=environment) as view:
+        with LiveView(console(stderr=True), what=environment, steps=steps) as view:
             summary = start_exploration(
                 environment,
                 out or _fresh_folder(environment),
@@ -131,7 +145,12 @@ def _print_summary(summary: Summary) -> None:
             out,
             f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
         )
-    say(out, f"[dim]graph {summary.digest}, identified by {summary.identifier}[/]")
+    say(out, f"[dim]graph {summary.digest}[/]")
+    say(out, f"[dim]identified by {summary.identifier}[/]")
+    folder = escape(shlex.quote(summary.run))
     if summary.ended == "interrupted":
-        say(out, f"Go on with: screensearch explore --resume --out {escape(summary.run)} --steps N")
-    say(out, f"Look at it with: screensearch show {escape(summary.run)}")
+        say(
+            out,
+            f"Go on with: screensearch explore --resume --out {folder} --workers 1 --steps {DEFAULT_STEPS}",
+        )
+    say(out, f"Look at it with: screensearch show {folder}")

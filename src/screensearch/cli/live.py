@@ -18,9 +18,10 @@ LINE_EVERY_SECONDS = 5.0
 class LiveView:
     """Shows progress on standard error until it is left."""
 
-    def __init__(self, console: Console, *, goal: str) -> None:
+    def __init__(self, console: Console, *, what: str, steps: int | None) -> None:
         self._console = console
-        self._goal = goal
+        self._what = what
+        self._of = "" if steps is None else f" of {steps:,}"
         self._live = (
             Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         )
@@ -43,16 +44,23 @@ class LiveView:
         elif time.monotonic() - self._last_line >= LINE_EVERY_SECONDS:
             self._last_line = time.monotonic()
             self._console.print(
-                f"{progress.seconds:7.1f} s  {progress.steps:>8,} steps  {progress.steps_per_second:7.0f}/s  "
-                f"{progress.states:>7,} states  {progress.edges:>8,} edges"
+                f"{progress.seconds:7.1f} s  {progress.steps:>8,}{self._of} steps  "
+                f"{progress.steps_per_second:7.0f}/s  {progress.states:>7,} states  "
+                f"{progress.edges:>8,} edges"
             )
 
     def _panel(self, progress: Progress) -> Table:
         panel = Table.grid(padding=(0, 2))
+        hint = "[dim]Ctrl-C stops[/]"
+        doing = "exploring" if progress.steps or progress.states else "starting workers for"
+        if progress.stopping:
+            doing, hint = "stopping", "[dim]finishing steps under way; Ctrl-C again gives them up[/]"
+        panel.add_row(f"[bold]{doing}[/] {escape(self._what)}", f"{progress.seconds:.0f} s", hint)
         panel.add_row(
-            f"[bold]exploring[/] {escape(self._goal)}", f"{progress.seconds:.0f} s", "[dim]Ctrl-C stops[/]"
+            f"steps [bold]{progress.steps:,}[/]{self._of}",
+            f"{progress.steps_per_second:,.0f} steps/s",
+            f"worker failures {progress.worker_failures}" if progress.worker_failures else "",
         )
-        panel.add_row(f"steps [bold]{progress.steps:,}[/]", f"{progress.steps_per_second:,.0f} steps/s", "")
         panel.add_row(
             f"states [bold]{progress.states:,}[/]",
             f"edges [bold]{progress.edges:,}[/]",
@@ -61,6 +69,6 @@ class LiveView:
         panel.add_row(
             f"ambiguity {progress.ambiguity:.3f}",
             f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
-            f"missed {progress.missed}  lost {progress.lost}  worker failures {progress.worker_failures}",
+            f"missed {progress.missed}  lost {progress.lost}",
         )
         return panel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +13,9 @@ from rich.table import Table
 as_json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
 )
+
+
+run_argument = click.argument("run", type=click.Path(path_type=Path))
 
 
 def print_json(value: Any) -> None:

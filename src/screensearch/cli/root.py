@@ -6,9 +6,12 @@ from importlib.metadata import version
 
 import click
 
+from screensearch.cli.explain import explain
 from screensearch.cli.explore import explore
-from screensearch.cli.inspect import explain, plugins, show, states, verify
+from screensearch.cli.plugins import plugins
+from screensearch.cli.show import show, states
 from screensearch.cli.study import study
+from screensearch.cli.verify import verify
 from screensearch.errors import ScreenSearchError
 
 

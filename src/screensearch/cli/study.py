@@ -19,6 +19,12 @@ APPLICATIONS = tuple(
 """Each with its cosmetic noise and without: what noise does to identity is half of the answer."""
 
 
+LEGEND = """mixed: states that hold several true screens; split: true screens found in several states.
+Precision, recall and F1 are over pairs of observations. Aliased: states of which some action truly has
+several outcomes; dispersed: states where that was seen. AUROC: how well u, or D, ranks aliased states above
+others (0.5 is chance; nan where there is only one kind)."""
+
+
 @click.group()
 def study() -> None:
     """Experiments, each one command: raw results, tables and what they mean."""
@@ -30,6 +36,13 @@ def study() -> None:
     "applications",
     multiple=True,
     help="A synthetic application; may be repeated. Default: all, each with and without noise.",
+)
+@click.option(
+    "--run",
+    "runs",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Judge this run instead of exploring; may be repeated.",
 )
 @click.option(
     "--steps", type=click.IntRange(min=1), default=5000, show_default=True, help="Steps per application."
@@ -59,6 +72,7 @@ def study() -> None:
 @as_json_option
 def truth(
     applications: tuple[str, ...],
+    runs: tuple[Path, ...],
     steps: int,
     workers: int,
     seed: int,
@@ -70,28 +84,45 @@ def truth(
     """Merges and ambiguity against the declared truth of the synthetic world, for every identifier."""
     settings = resolve(overrides=("explore.screenshots=none", f"embed.name={embedder}"))
     reports: list[TruthReport] = []
-    for application in applications or APPLICATIONS:
-        folder = out / "".join(letter if letter.isalnum() else "-" for letter in application)
-        environment = f"synthetic:{application}"
-        if not folder.exists():
-            with LiveView(console(stderr=True), goal=environment) as view:
-                start_exploration(
-                    environment,
-                    folder,
-                    stop=StopRule(steps=steps),
-                    settings=settings,
-                    workers=workers,
-                    seed=seed,
-                    on_progress=view.show,
-                )
+    for folder in runs or (
+        _explored(application, out, steps, workers, seed) for application in _named(applications)
+    ):
+        with open_run(folder) as run:
+            reports += [judge(run, rule) for rule in rules(settings, thresholds)]
+    if not runs:
+        (out / "truth.md").write_text(to_markdown(reports))
+        click.echo(f"Written to {out / 'truth.md'}", err=True)
+    if as_json:
+        print_json({"reports": reports})
+        return
+    click.echo(to_markdown(reports))
+    click.echo(LEGEND)
+
+
+def _named(applications: tuple[str, ...]) -> tuple[str, ...]:
+    return applications or APPLICATIONS
+
+
+def _explored(application: str, out: Path, steps: int, workers: int, seed: int) -> Path:
+    """The run of an application: explored now, or the one that is there if it is what was asked for."""
+    folder = out / "".join(letter if letter.isalnum() else "-" for letter in application)
+    environment = f"synthetic:{application}"
+    if folder.exists():
+        click.echo(f"{folder} is there already and is judged as it is", err=True)
         with open_run(folder) as run:
             _check_same(run, environment, steps, seed)
-            reports += [judge(run, rule) for rule in rules(settings, thresholds)]
-    (out / "truth.md").write_text(to_markdown(reports))
-    if as_json:
-        print_json({"steps": steps, "seed": seed, "reports": reports})
-    else:
-        click.echo(to_markdown(reports))
+        return folder
+    with LiveView(console(stderr=True), what=environment, steps=steps) as view:
+        start_exploration(
+            environment,
+            folder,
+            stop=StopRule(steps=steps),
+            settings=resolve(overrides=("explore.screenshots=none",)),
+            workers=workers,
+            seed=seed,
+            on_progress=view.show,
+        )
+    return folder
 
 
 def _check_same(run: Run, environment: str, steps: int, seed: int) -> None:

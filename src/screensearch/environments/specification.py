@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
+from screensearch.errors import EnvironmentFailed, ScreenSearchError
 
 
 def open_environment(specification: str, *, screenshots: bool) -> Environment:
     """Open what a specification names; the argument is the plugin's own business."""
     name, _, argument = specification.partition(":")
-    return ENVIRONMENTS.get(name)(argument, screenshots=screenshots)
+    open_world = ENVIRONMENTS.get(name)
+    try:
+        return open_world(argument, screenshots=screenshots)
+    except ScreenSearchError:
+        raise
+    except Exception as problem:  # a plugin may raise anything
+        raise EnvironmentFailed(
+            f"environment {specification!r} could not be opened: {type(problem).__name__}: {problem}"
+        ) from problem

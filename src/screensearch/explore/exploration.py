@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ OnProgress = Callable[[Progress], None]
 
 PROGRESS_SECONDS = 0.25
 
+LARGEST_SEED = 2**63 - 1
+
 OBJECT = "object:"
 """How a manifest names an environment that was an object of the caller's, not a plugin."""
 
@@ -45,8 +48,8 @@ class StopRule:
             raise SettingsError("an exploration needs a stop rule: give steps, seconds or plateau")
         for name in ("steps", "seconds", "plateau"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise SettingsError(f"{name} is {value}; it must be positive")
+            if value is not None and not 0 < value < math.inf:
+                raise SettingsError(f"{name} is {value}; it must be positive and finite")
 
 
 def start_exploration(
@@ -66,6 +69,8 @@ def start_exploration(
     """
     settings = settings or Settings()
     _check_workers(workers, environment)
+    if not 0 <= seed <= LARGEST_SEED:
+        raise SettingsError(f"seed is {seed}; it must be between 0 and {LARGEST_SEED}")
     # All that a run needs is built once before there is a run: a misspelled name costs an error only.
     make_resolver(settings)
     if isinstance(environment, str):
@@ -159,6 +164,8 @@ class _Exploration:
         self._ended: str | None = None
 
     async def run(self, environment: str | Environment, workers: int) -> Summary:
+        if self._shard.budget.exhausted:  # a resumed run may have all it was asked for
+            return self._summary()
         try:
             async with self._watched():
                 if isinstance(environment, str):

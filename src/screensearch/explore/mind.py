@@ -17,6 +17,7 @@ from screensearch.domain.screen import Observation
 from screensearch.domain.transition import Choice, Evidence
 from screensearch.encode.encoder import Encoder
 from screensearch.encode.masks import Masks
+from screensearch.encode.text import normalise
 from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
 from screensearch.record.artifacts import Artifacts
 from screensearch.select.choose import Chooser
@@ -43,6 +44,7 @@ class Mind:
         self._chooser = Chooser(settings.select)
         self._rows: dict[ScreenId, int] = {}
         self._vetoed: set[str] = set()  # signatures whose veto was told
+        self._met_application = False
         self._random = np.random.default_rng(0)
         self.announces = settings.select.count_in_flight
 
@@ -78,6 +80,7 @@ class Mind:
         if receipt.here is None:
             return None
         proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
+        self._look_for_application(observation)
         allowed, vetoed = guard(proposed, observation, self._guards)
         for candidate, reason in vetoed:
             if candidate.signature not in self._vetoed and len(self._vetoed) < MOST_VETOES:
@@ -88,6 +91,19 @@ class Mind:
         return self._chooser.choose(
             allowed, receipt.here.tried, rng=self._random, snapshot=receipt.snapshot, vetoed=len(vetoed)
         )
+
+    def _look_for_application(self, observation: Observation) -> None:
+        """Warn once if nothing on the screen is the application's own: then its name is wrong somewhere."""
+        if self._met_application or not observation.elements:
+            return
+        names = {element.application for element in observation.elements}
+        self._met_application = True
+        if normalise(self._application) not in map(normalise, names):
+            log.warning(
+                "no element belongs to the application %r, so none can be acted on; they belong to %s",
+                self._application,
+                ", ".join(sorted(map(repr, names))),
+            )
 
     def tell_counts(self) -> None:
         """Say what was left out of the screens: elements without a place, masked texts, unknown roles."""

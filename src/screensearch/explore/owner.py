@@ -223,7 +223,8 @@ class Owner:
         if code == 0 and connection.told_to_end:
             return connection.steps, None
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
-        return connection.steps, f"its process ended with {how}; see {_output_path(self._folder, worker)}"
+        path = _output_path(self._folder, worker)
+        return connection.steps, f"its process ended with {how}: {_last_line(path)} (see {path})"
 
     async def _watch(self, connection: Connection, process: asyncio.subprocess.Process) -> None:
         """Wait for a worker's connection to end; end a worker that is overdue."""
@@ -258,6 +259,12 @@ def _kill(process: asyncio.subprocess.Process) -> None:
 
 def _output_path(folder: Path, worker: int) -> Path:
     return folder / "workers" / f"w{worker}.log"
+
+
+def _last_line(path: Path) -> str:
+    """What a worker printed last: of a traceback, the exception."""
+    lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ class Progress:
     missed: int
     lost: int
     worker_failures: int  # workers that died or were given up, in this exploration
+    stopping: bool  # steps under way are finished, and no more are taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +94,5 @@ class Meter:
             missed=count(Outcome.MISSED, 0),
             lost=count(Outcome.LOST, 0),
             worker_failures=self._shard.worker_failures,
+            stopping=self._shard.budget.stopping,
         )

@@ -34,6 +34,7 @@ class State:
     actions: int  # distinct signatures tried
     window: str
     text: str  # of its founding screen
+    screenshot: str | None  # the file with its founding screen's picture, if one was kept
 
 
 class Run:
@@ -55,6 +56,9 @@ class Run:
     ) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"<Run {self.path} of {self.environment}>"
+
     def close(self) -> None:
         """Release the log. Safe to call twice."""
         self.log.close()
@@ -71,12 +75,10 @@ class Run:
 
     def state(self, state: StateId) -> State:
         """One state by its number."""
-        first_seen = self.graph.first_seen(state)
-        if first_seen is None:
-            raise ScreenSearchError(
-                f"{self.path} has no state {state}: they are 0 to {self.graph.states - 1}"
-            )
         screen = self.founding_screen(state)
+        first_seen = self.graph.first_seen(state)
+        assert first_seen is not None  # it was founded
+        picture = self.entry(first_seen).evidence.screenshot
         return State(
             id=state,
             visits=self.graph.visits(state),
@@ -85,10 +87,12 @@ class Run:
             actions=len(self.graph.tried(state)),
             window=screen.metadata.window,
             text=screen.text,
+            screenshot=None if picture is None else str(self.artifacts.path(picture)),
         )
 
     def tried(self, state: StateId) -> Mapping[str, Tried]:
         """The actions tried at a state, by signature: N, Q and where they led."""
+        self._founding_row(state)
         return self.graph.tried(state)
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
@@ -110,7 +114,9 @@ class Run:
     def _founding_row(self, state: StateId) -> int:
         row = self.log.founder(state)
         if row is None:
-            raise ScreenSearchError(f"{self.path} has no state {state}")
+            raise ScreenSearchError(
+                f"{self.path} has no state {state}: they are 0 to {self.graph.states - 1}"
+            )
         return row
 
     def founding_observation(self, state: StateId) -> Observation:

@@ -1,0 +1,187 @@
+"""`screensearch show` and `states`: what a run found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.markup import escape
+
+from screensearch import State, StateGraph, open_run
+from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
+from screensearch.record.ambiguity import normalised_entropy
+
+TOP = 10
+SHORT = 60
+SUCCESSORS = 4
+
+
+@click.command()
+@run_argument
+@click.argument("state", type=int, required=False)
+@as_json_option
+def show(run: Path, state: int | None, as_json: bool) -> None:
+    """What a RUN found: its figures, its most ambiguous actions, its failures.
+
+    With a STATE: what that state is, what was tried there, and where it led.
+    """
+    if state is not None:
+        _show_state(run, state, as_json)
+        return
+    with open_run(run) as opened:
+        described = opened.describe()
+        ambiguous = _ambiguous_actions(opened.graph)
+        failures = _failures(opened.graph)
+    if as_json:
+        print_json({**described, "ambiguous_actions": ambiguous, "failures": failures})
+        return
+    out = console()
+    say(
+        out,
+        f"[bold]{escape(described['run'])}[/]  {escape(described['environment'])}  seed {described['seed']}",
+    )
+    outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in described["outcomes"].items())
+    say(
+        out,
+        f"{described['states']:,} states, {described['edges']:,} edges in {described['entries']:,} entries",
+    )
+    say(out, f"{outcomes}\n[dim]graph {described['digest']}[/]")
+    if ambiguous:
+        rows = table("state", "action", "N", "dispersion", "leads to", right=("state", "N"))
+        for action in ambiguous:
+            leads = _successors(action["successors"])
+            rows.add_row(
+                str(action["state"]),
+                escape(action["signature"]),
+                str(action["visits"]),
+                f"{action['dispersion']:.3f}",
+                leads,
+            )
+        say(out, "\n[bold]The same action, different outcomes[/]")
+        out.print(rows)
+    if failures:
+        rows = table("state", "action", "outcome", "count", right=("state", "count"))
+        for failure in failures:
+            rows.add_row(
+                str(failure["state"]), escape(failure["signature"]), failure["outcome"], str(failure["count"])
+            )
+        say(out, "\n[bold]Failures[/]")
+        out.print(rows)
+
+
+def _show_state(run: Path, number: int, as_json: bool) -> None:
+    with open_run(run) as opened:
+        state = opened.state(number)
+        tried: list[dict[str, Any]] = [
+            {
+                "signature": signature,
+                "visits": stats.visits,
+                "value": stats.value,
+                "dispersion": normalised_entropy(stats.successors.values()),
+                "successors": stats.successors,
+            }
+            for signature, stats in sorted(opened.tried(number).items(), key=lambda item: -item[1].visits)
+        ]
+        failures = {signature: dict(counts) for signature, counts in opened.graph.failures(number).items()}
+    if as_json:
+        print_json({"run": str(run), "state": state, "tried": tried, "failures": failures})
+        return
+    out = console()
+    say(
+        out,
+        f"[bold]state {state.id}[/]  {escape(state.window)}  "
+        f"u = {state.ambiguity:.3f}, {state.visits:,} visits",
+    )
+    say(out, escape(state.text))
+    if state.screenshot is not None:
+        say(out, f"[dim]{escape(state.screenshot)}[/]")
+    rows = table("action", "N", "Q", "dispersion", "leads to", right=("N", "Q"))
+    for action in tried:
+        rows.add_row(
+            escape(action["signature"]),
+            f"{action['visits']:,}",
+            f"{action['value']:.3f}",
+            f"{action['dispersion']:.3f}",
+            _successors(action["successors"]),
+        )
+    out.print(rows)
+    for signature, counts in failures.items():
+        ended = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+        say(out, f"[bold]failed[/] {escape(signature) or 'before a choice'}: {ended}")
+
+
+@click.command()
+@run_argument
+@click.option(
+    "--sort", type=click.Choice(["id", "visits", "ambiguity"]), default="id", show_default=True, help="Order."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many.")
+@as_json_option
+def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
+    """List the states of a RUN."""
+    with open_run(run) as opened:
+        order = list(opened.graph.iter_states())
+        if sort != "id":
+            figure = opened.graph.visits if sort == "visits" else opened.graph.ambiguity
+            order.sort(key=figure, reverse=True)
+        listed: list[State] = [opened.state(state) for state in order[:limit]]
+    if as_json:
+        print_json({"run": str(run), "states": listed})
+        return
+    rows = table(
+        "state", "visits", "u", "actions", "window", "text", right=("state", "visits", "u", "actions")
+    )
+    for state in listed:
+        rows.add_row(
+            str(state.id),
+            f"{state.visits:,}",
+            f"{state.ambiguity:.3f}",
+            str(state.actions),
+            escape(state.window),
+            escape(_shortened(state.text)),
+        )
+    console().print(rows)
+
+
+def _successors(counts: dict[int, int]) -> str:
+    """The most frequent successors with their counts, and how many there are besides."""
+    often = sorted(counts.items(), key=lambda pair: -pair[1])
+    shown = ", ".join(f"{target} ×{count}" for target, count in often[:SUCCESSORS])
+    return shown if len(often) <= SUCCESSORS else f"{shown}, {len(often) - SUCCESSORS} more"
+
+
+def _ambiguous_actions(graph: StateGraph) -> list[dict[str, Any]]:
+    """The actions whose outcomes differ most, weighed by how often they were tried (a term of eq. 1)."""
+    found = [
+        (normalised_entropy(tried.successors.values()), state, signature, tried)
+        for state in graph.iter_states()
+        for signature, tried in graph.tried(state).items()
+        if len(tried.successors) > 1
+    ]
+    found.sort(key=lambda each: (-each[0] * each[3].visits, each[1], each[2]))
+    return [
+        {
+            "state": state,
+            "signature": signature,
+            "visits": tried.visits,
+            "dispersion": dispersion,
+            "successors": tried.successors,
+        }
+        for dispersion, state, signature, tried in found[:TOP]
+    ]
+
+
+def _failures(graph: StateGraph) -> list[dict[str, Any]]:
+    found = [
+        {"state": state, "signature": signature, "outcome": outcome, "count": count}
+        for state in graph.iter_states()
+        for signature, outcomes in graph.failures(state).items()
+        for outcome, count in outcomes.items()
+    ]
+    found.sort(key=lambda failure: -failure["count"])  # type: ignore[operator]
+    return found[:TOP]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
