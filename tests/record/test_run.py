@@ -133,7 +133,7 @@ def test_an_empty_folder_becomes_a_run_and_a_full_one_is_left_alone(tmp_path: Pa
     (tmp_path / "file").touch()
     with unchanged(tmp_path):
         for name in ("empty", "full", "file"):
-            with pytest.raises(RunExists, match="choose another folder"):
+            with pytest.raises(RunExists, match="choose a"):
                 create_run(tmp_path / name, MANIFEST)
 
 

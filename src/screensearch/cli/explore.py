@@ -149,8 +149,6 @@ def _print_summary(summary: Summary) -> None:
     say(out, f"[dim]identified by {summary.identifier}[/]")
     folder = escape(shlex.quote(summary.run))
     if summary.ended == "interrupted":
-        say(
-            out,
-            f"Go on with: screensearch explore --resume --out {folder} --workers 1 --steps {DEFAULT_STEPS}",
-        )
+        more = summary.steps + DEFAULT_STEPS
+        say(out, f"Go on with: screensearch explore --resume --out {folder} --steps {more}")
     say(out, f"Look at it with: screensearch show {folder}")

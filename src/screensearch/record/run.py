@@ -89,7 +89,9 @@ class RunFolder:
 def create_run(folder: Path, manifest: Manifest) -> RunFolder:
     """Make a new run, whole or not at all. The folder must not exist, or be empty."""
     with _translated("create", folder, "choose a folder in a place that can be written"):
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and not folder.is_dir():
+            raise RunExists(f"{folder} is a file: choose a folder for the run")
+        if folder.exists() and any(folder.iterdir()):
             raise RunExists(f"{folder} is not empty: choose another folder, or resume the run that is there")
         folder.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -114,7 +116,8 @@ def open_run_folder(folder: Path) -> RunFolder:
         try:
             content = (folder / _MANIFEST).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as problem:
-            raise RunNotFound(f"there is no run at {folder}: it has no {_MANIFEST}") from problem
+            why = f"it has no {_MANIFEST}" if folder.is_dir() else "there is no such folder"
+            raise RunNotFound(f"there is no run at {folder}: {why}") from problem
     run = RunFolder(folder, _decode_manifest(folder / _MANIFEST, content))
     check_log_file(run.log_path, owned=owner_of(folder) is not None)
     return run

@@ -39,7 +39,7 @@ def parse(argument: str) -> WorldSettings:
     name, _, query = argument.partition("?")
     names = (*APPS, GENERATED)
     if name not in names:
-        raise SettingsError(_unknown("application", name, names, "synthetic:"))
+        raise SettingsError(_unknown("application", name, names, "synthetic: "))
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
     except ValueError as problem:

@@ -55,7 +55,7 @@ class GeneratorSettings:
 
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
-        raise SettingsError(f"synthetic generated: {name}={value!r} is not within {least} … {most}")
+        raise SettingsError(f"synthetic:generated: {name}={value!r} is not within {least} … {most}")
 
 
 def mix(*numbers: int) -> int:
