@@ -16,8 +16,6 @@ import pytest
 from screensearch.encode.embed import EmbedSettings, OpenAIEmbedder
 from screensearch.errors import EmbeddingFailed, PluginUnavailable, SettingsError
 
-pytest.importorskip("httpx")
-
 KEY = "sk-test-0123456789"
 SIZE = 4
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import wordllama
 
 from screensearch.encode.embed import EmbedSettings, WordLlamaEmbedder
 from screensearch.errors import PluginUnavailable, SettingsError
-
-wordllama = pytest.importorskip("wordllama")
 
 
 @pytest.fixture(scope="module")

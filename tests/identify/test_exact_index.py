@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from array import array
 from typing import Any
 
@@ -18,6 +19,11 @@ CORES = [
         marks=pytest.mark.skipif(CompiledIndex is None, reason="the compiled core is not built"),
     ),
 ]
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler to build it with")
+def test_the_core_is_built_wherever_there_is_a_compiler() -> None:
+    assert CompiledIndex is not None
 
 
 def atoms(*numbers: int) -> array[int]:

@@ -108,14 +108,11 @@ class Connection(asyncio.Protocol):
 class Owner:
     """Serves one shard to worker processes until the run has enough."""
 
-    def __init__(
-        self, shard: ShardStore, *, environment: str, folder: Path, seed: int, python: str = sys.executable
-    ) -> None:
+    def __init__(self, shard: ShardStore, *, environment: str, folder: Path, seed: int) -> None:
         self.shard = shard
         self._environment = environment
         self._folder = folder
         self._seed = seed
-        self._python = python
         self._settings = settings_document(shard.settings)
         self._pending: list[tuple[Connection, Message]] = []
         self._scheduled = False
@@ -186,7 +183,7 @@ class Owner:
         ours, theirs = socket.socketpair()
         with _worker_output(self._folder, worker) as output:
             process = await asyncio.create_subprocess_exec(
-                self._python,
+                sys.executable,
                 "-m",
                 "screensearch.explore.worker_process",
                 str(theirs.fileno()),
