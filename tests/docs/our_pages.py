@@ -14,6 +14,7 @@ _FENCE = re.compile(r"^(`{3,})(\w*)\s*$")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _INLINE = re.compile(r"`([^`\n]+)`")
 _HEADING = re.compile(r"^#{1,6} (.+)$")
+_SAVED_AS = re.compile(r"[Ss]ave (?:this|it) as `([\w.]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,36 @@ def slug(heading: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A command line of a console block. `refused` means that the page shows it failing."""
+    """A command line of a console block, and what the page shows it to print."""
 
     place: str
     line: str
-    refused: bool
+    shown: tuple[str, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether the page shows it failing."""
+        return bool(self.shown) and self.shown[0].startswith("Error:")
 
 
 def typed_lines(block: Block) -> Iterator[Typed]:
     """What is typed in a console block: lines after ``$``, with their continuations."""
-    joined = block.text.replace("\\\n", " ").splitlines()
-    for line, after in zip(joined, [*joined[1:], ""], strict=True):
-        if line.startswith("$ "):
-            yield Typed(str(block), " ".join(line[2:].split()), refused=after.startswith("Error:"))
+    line: str | None = None
+    shown: list[str] = []
+    for each in block.text.replace("\\\n", " ").splitlines():
+        if not each.startswith("$ "):
+            shown.append(each)
+            continue
+        if line is not None:
+            yield Typed(str(block), line, tuple(shown))
+        line, shown = " ".join(each[2:].split()), []
+    if line is not None:
+        yield Typed(str(block), line, tuple(shown))
+
+
+def file_name(block: Block) -> str | None:
+    """The name that the paragraph before a block says to save it as."""
+    before = block.page.read_text(encoding="utf-8").splitlines()[: block.line - 1]
+    paragraph = "\n".join(before).rstrip().rpartition("\n\n")[2]
+    named = _SAVED_AS.search(paragraph)
+    return None if named is None else named[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import json
 import re
@@ -22,6 +23,9 @@ from screensearch.cli import main
 from screensearch.config import resolve
 from screensearch.config.settings import DOCUMENT_VERSION
 from screensearch.domain.document import OBSERVATION_VERSION
+from screensearch.environments.synthetic.apps import APPS
+from screensearch.environments.synthetic.arguments import DEFAULT_NOISE, GENERATED, NUMBERS
+from screensearch.environments.synthetic.generator import GeneratorSettings
 from screensearch.record.format import FORMAT_VERSION
 from screensearch.record.sqlite_schema import SCHEMA
 
@@ -189,3 +193,17 @@ def test_scripts_that_the_docs_name_exist_and_can_be_run() -> None:
             script = ROOT / name
             assert script.is_file(), f"{named(page)} names {name}"
             assert script.stat().st_mode & 0o100, f"{name} is not executable"
+
+
+def test_the_page_of_the_synthetic_world_names_every_application_option_and_value() -> None:
+    text = (ROOT / "docs" / "reference" / "synthetic.md").read_text(encoding="utf-8")
+    expected = {*APPS, GENERATED, "noise", "scales", "modes", "text_scales"}
+    for application in APPS.values():
+        for variable in application.variables:
+            if len(variable.initial) > 1:
+                expected |= {variable.name, *(str(value).lower() for value in variable.initial)}
+    assert sorted(name for name in expected if f"`{name}`" not in text) == []
+    defaults = {field.name: field.default for field in dataclasses.fields(GeneratorSettings)}
+    assert set(defaults) == set(NUMBERS)
+    for name, default in {**defaults, "noise": DEFAULT_NOISE}.items():
+        assert f"| `{name}` | {default} |" in text
