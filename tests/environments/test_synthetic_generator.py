@@ -4,7 +4,7 @@ import itertools
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from synthetic_walks import score, walk
 
@@ -47,6 +47,7 @@ def test_every_state_can_be_reached_from_the_start(structure: Structure) -> None
 
 
 @given(structures)
+@example(Structure(GeneratorSettings(states=9, branching=2, aliasing=1.0)))
 @settings(deadline=None, max_examples=60)
 def test_aliased_screens_are_as_many_as_asked_and_truly_differ(structure: Structure) -> None:
     shown: dict[int, list[int]] = {}

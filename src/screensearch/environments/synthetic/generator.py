@@ -74,7 +74,8 @@ class Structure:
 
     def __init__(self, settings: GeneratorSettings) -> None:
         self.settings = settings
-        self.screens = max(1, round(settings.states / (1 + settings.aliasing)))
+        # At least half as many screens as states: a screen stands for two of them at the most.
+        self.screens = max(round(settings.states / (1 + settings.aliasing)), math.ceil(settings.states / 2))
         self.twins = settings.states - self.screens
         self._tree = max(2, settings.branching // 2)
         # An affine bijection of the screens spreads the twinned ones: v ↦ a·v + c modulo their number.
