@@ -31,15 +31,12 @@ class Registry(Generic[Plugin]):
         self.kind = kind
         self._registered: dict[str, Plugin] = {}
 
-    def _declared(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
+    def _declared(self) -> dict[str, list[EntryPoint]]:
+        found: dict[str, list[EntryPoint]] = {}
         for entry in entry_points(group=f"screensearch.{self.kind}s"):
-            other = found.setdefault(entry.name, entry)
-            if other.value != entry.value:
-                raise PluginUnavailable(
-                    f"two packages provide the {self.kind} {entry.name!r}: {_origin(other)} and "
-                    f"{_origin(entry)}; stored runs must know which one they used: rename or remove one"
-                )
+            same = found.setdefault(entry.name, [])
+            if entry.value not in [each.value for each in same]:
+                same.append(entry)
         return found
 
     def names(self) -> list[str]:
@@ -48,7 +45,18 @@ class Registry(Generic[Plugin]):
 
     def origin(self, name: str) -> str:
         """Where a plugin comes from: package, version and place, or that it lives in this process only."""
-        return "registered in this process" if name in self._registered else _origin(self._declared()[name])
+        if name in self._registered:
+            return "registered in this process"
+        return " and ".join(map(_origin, self._declared()[name]))
+
+    def require_declared(self, name: str) -> None:
+        """Refuse a plugin that lives in this process only: worker processes could not find it."""
+        if name in self._registered:
+            raise PluginUnavailable(
+                f"the {self.kind} {name!r} is registered in this process only, and worker processes cannot "
+                f"see it: declare it as an entry point in the group 'screensearch.{self.kind}s', or explore "
+                "an environment object in this process"
+            )
 
     def register(self, name: str, plugin: Plugin) -> None:
         """Add or replace a plugin for the life of this process."""
@@ -58,14 +66,20 @@ class Registry(Generic[Plugin]):
         """The plugin of that name; a near miss is suggested when there is none."""
         if name in self._registered:
             return self._registered[name]
-        entry = self._declared().get(name)
-        if entry is None:
+        declared = self._declared().get(name)
+        if declared is None:
             raise UnknownPlugin(self._unknown(name))
-        try:
-            return cast(Plugin, entry.load())
-        except (ImportError, AttributeError) as problem:
+        if len(declared) > 1:
             raise PluginUnavailable(
-                f"{self.kind} {name!r} is declared as {entry.value!r} but does not load: {problem}"
+                f"two packages provide the {self.kind} {name!r}: {self.origin(name)}; stored runs must know "
+                "which one they used: rename or remove one"
+            )
+        try:
+            return cast(Plugin, declared[0].load())
+        except Exception as problem:  # a plugin's module may raise anything
+            raise PluginUnavailable(
+                f"{self.kind} {name!r} is declared as {declared[0].value!r} but does not load: "
+                f"{type(problem).__name__}: {problem}"
             ) from problem
 
     def _unknown(self, name: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 
 import pytest
 
 import screensearch as ss
 from screensearch.domain.action import Action
-from screensearch.errors import EnvironmentFailed, RunBusy, SettingsError, UnknownPlugin
+from screensearch.errors import EnvironmentFailed, PluginUnavailable, RunBusy, SettingsError, UnknownPlugin
 from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
 from screensearch.record.run import RunExists, own
 
@@ -170,3 +171,43 @@ def test_a_worker_says_why_a_candidate_was_vetoed_and_what_it_left_out(tmp_path:
             assert transition.choice is not None
             assert "|save" not in transition.choice.signature
         assert any(transition.choice and transition.choice.vetoed for transition in run.transitions())
+
+
+def test_an_object_resumes_only_its_own_runs(tmp_path: Path) -> None:
+    explore(tmp_path / "run", 5)
+    with pytest.raises(SettingsError, match="not of an object for 'blank'"):
+        resume_exploration(tmp_path / "run", _Blank(), stop=StopRule(steps=9))
+
+
+def test_a_plugin_of_this_process_is_not_given_to_workers(tmp_path: Path) -> None:
+    ss.SELECTORS.register("mine", ss.SELECTORS.get("puct"))
+    settings = ss.resolve(overrides=["select.selector=mine"])
+    with pytest.raises(PluginUnavailable, match="entry point"):
+        start_exploration("synthetic:files", tmp_path / "run", stop=StopRule(steps=5), settings=settings)
+    assert not (tmp_path / "run").exists()
+
+
+async def test_a_running_loop_is_refused_before_there_is_a_run(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="event loop"):
+        start_exploration("synthetic:files", tmp_path / "run", stop=StopRule(steps=5))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_callers_signal_handlers_are_given_back(tmp_path: Path) -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    explore(tmp_path / "run", 5)
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_a_plateau_holds_at_the_end_whoever_found_the_last_state(tmp_path: Path) -> None:
+    summary = start_exploration(
+        "synthetic:generated?states=200",
+        tmp_path / "run",
+        stop=StopRule(plateau=40),
+        settings=FAST,
+        workers=3,
+    )
+    assert summary.ended == "plateau"
+    with ss.open_run(tmp_path / "run") as run:
+        found = [each.decision is not None and each.decision.founded for each in run.transitions()]
+    assert not any(found[-40:])

@@ -18,7 +18,7 @@ import screensearch as ss
 from screensearch.domain.transition import Outcome
 
 WORLD = """
-import asyncio, os, time
+import asyncio, os, subprocess, time
 from pathlib import Path
 from screensearch import Box, Element, Observation, Outcome, Result, Start, Window
 from screensearch.errors import EnvironmentFailed
@@ -39,13 +39,18 @@ class Faulty:
                 raise ConnectionRefusedError("the bus is gone")
             if self.fault == "exit":
                 os._exit(0)
-            if self.fault == "stuck":
+            if self.fault in ("stuck", "family"):
+                if self.fault == "family":
+                    subprocess.Popen(["sleep", "599.25"])
                 time.sleep(600)
             if self.fault == "waiting":
                 await asyncio.sleep(600)
         return Result(Outcome.OK, self.look(), "half \\ud800" if self.fault == "surrogate" else "")
     async def close(self):
-        pass
+        if self.fault == "clingy":
+            raise OSError("cannot close")
+        if self.fault == "clingy_later" and self.steps:
+            raise OSError("cannot close any more")
 
 def open_world(argument, *, screenshots):
     fault, _, mark = argument.partition("@")
@@ -114,6 +119,47 @@ def test_a_worker_that_says_nothing_is_given_up_as_lost(plugin: Path, tmp_path: 
     with ss.open_run(tmp_path / "run") as run:
         (lost,) = [each for each in run.transitions() if each.outcome is Outcome.LOST]
         assert "step_deadline_seconds" in lost.note
+
+
+def test_a_world_that_cannot_be_closed_is_refused_before_there_is_a_run(plugin: Path, tmp_path: Path) -> None:
+    with exploring(plugin, "clingy", tmp_path / "run", "--steps", "6") as process:
+        _, errors = process.communicate(timeout=60)
+    assert "OSError: cannot close" in errors.decode()
+    assert "Traceback" not in errors.decode()
+    assert process.returncode == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_worker_that_fails_once_it_was_told_to_end_has_lost_nothing(plugin: Path, tmp_path: Path) -> None:
+    with exploring(plugin, "clingy_later", tmp_path / "run", "--steps", "4", "--workers", "2") as process:
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors.decode()
+    summary = json.loads(output)
+    assert (summary["steps"], summary["lost"], summary["ended"]) == (4, 0, "steps")
+    assert summary["worker_failures"] >= 1
+    assert "lost" not in outcomes(tmp_path / "run")
+
+
+def test_what_a_worker_started_does_not_outlive_its_owner(plugin: Path, tmp_path: Path) -> None:
+    with exploring(plugin, "family", tmp_path / "run", "--steps", "100") as process:
+        deadline = time.monotonic() + 60
+        while not _sleepers():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        while _sleepers():
+            assert time.monotonic() < deadline, "a process of the application outlived its owner"
+            time.sleep(0.05)
+
+
+def _sleepers() -> list[Path]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_bytes() == b"sleep\x00599.25\x00":
+                found.append(path)
+    return found
 
 
 def test_a_stuck_worker_does_not_outlive_its_owner(plugin: Path, tmp_path: Path) -> None:
@@ -187,7 +233,7 @@ def test_a_world_that_never_waits_can_be_timed_and_watched(plugin: Path, tmp_pat
     assert 0 < int(seen) <= int(steps)
 
 
-@pytest.mark.parametrize(("fault", "interrupts"), [("none", 1), ("waiting", 2)])
+@pytest.mark.parametrize(("fault", "interrupts"), [("none", 1), ("waiting", 2), ("stuck", 2)])
 def test_a_world_in_this_process_can_be_interrupted(
     plugin: Path, tmp_path: Path, fault: str, interrupts: int
 ) -> None:

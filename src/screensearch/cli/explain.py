@@ -63,7 +63,8 @@ def explain(run: Path, first: str, second: str | None, as_json: bool) -> None:
         f"cell×role {comparison.role_jaccard:.4f}, cell×text {comparison.text_jaccard:.4f}",
     )
     for name in apart:
-        say(out, f"never compared: {name} is {getattr(a.metadata, name)!r} and {getattr(b.metadata, name)!r}")
+        one, other = getattr(a.metadata, name), getattr(b.metadata, name)
+        say(out, escape(f"never compared: {name} is {one!r} and {other!r}"))
     say(out, f"{len(comparison.shared)} atoms shared")
     for name, atoms in ((first, comparison.only_a), (second, comparison.only_b)):
         if atoms:

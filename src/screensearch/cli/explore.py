@@ -146,7 +146,7 @@ def _print_summary(summary: Summary) -> None:
             f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
         )
     say(out, f"[dim]graph {summary.digest}[/]")
-    say(out, f"[dim]identified by {summary.identifier}[/]")
+    say(out, f"[dim]identified by {escape(summary.identifier)}[/]")
     folder = escape(shlex.quote(summary.run))
     if summary.ended == "interrupted":
         more = summary.steps + DEFAULT_STEPS

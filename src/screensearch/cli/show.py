@@ -174,7 +174,7 @@ def _ambiguous_actions(graph: StateGraph) -> list[dict[str, Any]]:
 
 def _failures(graph: StateGraph) -> list[dict[str, Any]]:
     found = [
-        {"state": state, "signature": signature, "outcome": outcome, "count": count}
+        {"state": state, "signature": signature or "before a choice", "outcome": outcome, "count": count}
         for state in graph.iter_states()
         for signature, outcomes in graph.failures(state).items()
         for outcome, count in outcomes.items()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from screensearch import Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
+from screensearch import Outcome, Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
@@ -113,7 +113,7 @@ def _explored(application: str, out: Path, steps: int, workers: int, seed: int) 
             _check_same(run, environment, steps, seed)
         return folder
     with LiveView(console(stderr=True), what=environment, steps=steps) as view:
-        start_exploration(
+        summary = start_exploration(
             environment,
             folder,
             stop=StopRule(steps=steps),
@@ -122,12 +122,14 @@ def _explored(application: str, out: Path, steps: int, workers: int, seed: int) 
             seed=seed,
             on_progress=view.show,
         )
+    if summary.ended == "interrupted":
+        raise click.Abort
     return folder
 
 
 def _check_same(run: Run, environment: str, steps: int, seed: int) -> None:
     """A run that is there already is judged only if it is the one that was asked for."""
-    taken = sum(1 for _ in run.transitions())
+    taken = sum(each.outcome is not Outcome.LOST for each in run.transitions())
     if (run.environment, run.seed, taken) != (environment, seed, steps):
         raise ScreenSearchError(
             f"{run.path} is a run of {run.environment} with seed {run.seed} and {taken} steps, not of "

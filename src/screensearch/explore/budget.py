@@ -26,7 +26,7 @@ class Budget:
         """Whether this worker may take one more step."""
         if worker in self._granted:
             return True
-        if self.stopping or self.out_of_steps(len(self._granted)) or self.on_plateau():
+        if self.stopping or self.out_of_steps(self.under_way) or self.on_plateau():
             return False
         self._granted.add(worker)
         return True
@@ -43,6 +43,11 @@ class Budget:
     def discover(self) -> None:
         """A new state was found."""
         self._last_discovery = self.taken
+
+    @property
+    def under_way(self) -> int:
+        """How many granted steps have not been recorded yet."""
+        return len(self._granted)
 
     def out_of_steps(self, under_way: int = 0) -> bool:
         """Whether all steps are taken, counting those under way."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -12,11 +13,12 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from screensearch.act.guard import GUARDS
 from screensearch.config import Settings, settings_document, settings_from_document
 from screensearch.domain.transition import Outcome
-from screensearch.environments.protocol import Environment
+from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
-from screensearch.errors import SettingsError
+from screensearch.errors import EnvironmentFailed, ScreenSearchError, SettingsError
 from screensearch.explore.budget import Budget
 from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
@@ -24,6 +26,10 @@ from screensearch.explore.progress import Meter, Progress, Summary
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import work
 from screensearch.record.run import Manifest, RunFolder, create_run, own
+from screensearch.select.priors import PRIORS
+from screensearch.select.selectors import SELECTORS
+
+log = logging.getLogger(__name__)
 
 OnProgress = Callable[[Progress], None]
 
@@ -71,16 +77,15 @@ def start_exploration(
     _check_workers(workers, environment)
     if not 0 <= seed <= LARGEST_SEED:
         raise SettingsError(f"seed is {seed}; it must be between 0 and {LARGEST_SEED}")
-    # All that a run needs is built once before there is a run: a misspelled name costs an error only.
+    _check_no_loop_runs()
+    # What a run needs is built once before there is one: a mistake costs an error and no folder.
     make_resolver(settings)
     if isinstance(environment, str):
         name = environment
-        world = open_environment(environment, screenshots=False)
-        Mind(settings, world.application)
-        asyncio.run(world.close())
+        asyncio.run(_try_out(environment, settings))
     else:
-        Mind(settings, environment.application)
         name = OBJECT + environment.application
+        Mind(settings, environment.application)
     manifest = Manifest(
         run=uuid.uuid4().hex,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -106,6 +111,7 @@ def resume_exploration(
     A run of an environment object needs such an object again.
     """
     _check_workers(workers, environment)
+    _check_no_loop_runs()
     return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
 
 
@@ -123,11 +129,54 @@ def _explore(
         try:
             if environment is None:
                 environment = _named_environment(run)
+            elif not isinstance(environment, str) and environment.application != _object_name(run):
+                raise SettingsError(
+                    f"the run at {run.path} is of {run.manifest.environment!r}, not of an object for "
+                    f"{environment.application!r}"
+                )
             shard = ShardStore(log, settings, Budget(steps=stop.steps, plateau=stop.plateau))
             exploration = _Exploration(run, shard, stop, on_progress)
-            return asyncio.run(exploration.run(environment, workers))
+            try:
+                asyncio.run(exploration.run(environment, workers))
+            except KeyboardInterrupt:
+                if not exploration.given_up:
+                    raise
+            return exploration.summary()
         finally:
             log.close()
+
+
+async def _try_out(environment: str, settings: Settings) -> None:
+    """Open what worker processes will open, and close it again."""
+    ENVIRONMENTS.require_declared(environment.partition(":")[0])
+    SELECTORS.require_declared(settings.select.selector)
+    PRIORS.require_declared(settings.select.prior)
+    for rule in settings.guard.rules:
+        GUARDS.require_declared(rule.name)
+    world = open_environment(environment, screenshots=False)
+    try:
+        Mind(settings, world.application)
+        await world.close()
+    except ScreenSearchError:
+        raise
+    except Exception as problem:  # a plugin may return or raise anything
+        raise EnvironmentFailed(
+            f"environment {environment!r} cannot be used: {type(problem).__name__}: {problem}"
+        ) from problem
+
+
+def _check_no_loop_runs() -> None:
+    with contextlib.suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise SettingsError(
+            "an exploration runs an event loop of its own and was called inside one (as in a notebook): "
+            "call it in a thread, as with asyncio.to_thread"
+        )
+
+
+def _object_name(run: RunFolder) -> str | None:
+    name = run.manifest.environment
+    return name.removeprefix(OBJECT) if name.startswith(OBJECT) else None
 
 
 def _named_environment(run: RunFolder) -> str:
@@ -162,10 +211,11 @@ class _Exploration:
         self._on_progress = on_progress
         self._meter = Meter(shard)
         self._ended: str | None = None
+        self.given_up = False  # interrupted twice: a step under way was not waited for
 
-    async def run(self, environment: str | Environment, workers: int) -> Summary:
+    async def run(self, environment: str | Environment, workers: int) -> None:
         if self._shard.budget.exhausted:  # a resumed run may have all it was asked for
-            return self._summary()
+            return
         try:
             async with self._watched():
                 if isinstance(environment, str):
@@ -174,7 +224,6 @@ class _Exploration:
                     await self._in_this_process(environment)
         finally:
             self._shard.checkpoint()
-        return self._summary()
 
     async def _in_processes(self, environment: str, workers: int) -> None:
         owner = Owner(
@@ -196,14 +245,19 @@ class _Exploration:
             )
         )
         try:
-            with interrupts(lambda: self._stop("interrupted"), working.cancel):
+            with interrupts(lambda: self._stop("interrupted"), self._give_up):
                 await working
-        except asyncio.CancelledError:
-            if self._ended != "interrupted":
-                raise
-            self._shard.lose(0, "interrupted in the middle of a step")
+        except (Exception, KeyboardInterrupt, asyncio.CancelledError) as problem:
+            self._shard.lose(0, "given up at an interrupt" if self.given_up else repr(problem))
+            raise
         finally:
             await world.close()
+
+    def _give_up(self) -> None:
+        """End the step under way, whatever it is doing: called from the handler of a signal."""
+        self.given_up = True
+        self._ended = "interrupted"
+        raise KeyboardInterrupt
 
     def _stop(self, why: str) -> None:
         """Let steps that are under way finish, and take no more."""
@@ -229,10 +283,15 @@ class _Exploration:
 
     async def _report(self) -> None:
         while self._on_progress is not None:
-            self._on_progress(self._meter.read())
+            try:
+                self._on_progress(self._meter.read())
+            except Exception:  # the caller's view is broken, the exploration is not
+                log.exception("progress is reported no more")
+                return
             await asyncio.sleep(PROGRESS_SECONDS)
 
-    def _summary(self) -> Summary:
+    def summary(self) -> Summary:
+        """What it came to."""
         shard, seconds = self._shard, self._meter.seconds
         ended = "steps" if shard.budget.out_of_steps() else self._ended or "plateau"
         count = shard.graph.outcomes.get

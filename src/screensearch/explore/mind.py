@@ -47,6 +47,7 @@ class Mind:
         self._met_application = False
         self._random = np.random.default_rng(0)
         self.announces = settings.select.count_in_flight
+        self.deadline_seconds = settings.explore.step_deadline_seconds
 
     def start_episode(self, seed: np.random.SeedSequence) -> None:
         """Every episode draws from a generator of its own, so that it can be run again alone."""

@@ -14,9 +14,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from types import FrameType
 
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError
@@ -32,6 +33,9 @@ FIRST_BACK_OFF_SECONDS = 0.25
 
 WATCH_SECONDS = 1.0
 """How often silent workers are looked at."""
+
+LONGEST_TAIL = 65_536
+"""How many bytes of a worker's output are searched for its last words."""
 
 STOP_SECONDS = 15.0
 """How long a worker may take to finish its step once the run is to stop, and to end once told to."""
@@ -57,13 +61,18 @@ class Connection(asyncio.Protocol):
         """How long nothing has been heard of the worker."""
         return asyncio.get_running_loop().time() - self._since
 
-    @property
-    def overdue(self) -> bool:
-        """Whether it has been silent for longer than a step may take."""
-        allowed = self._deadline_seconds
-        if self.told_to_end or self._owner.shard.budget.stopping:
-            allowed = min(allowed, STOP_SECONDS)
-        return self.silent_seconds > allowed
+    def overdue(self) -> str | None:
+        """Why it should be waited for no longer, if so."""
+        silent = self.silent_seconds
+        if silent > self._deadline_seconds:
+            return (
+                f"nothing was heard of it for {silent:.0f} s (explore.step_deadline_seconds), so it was ended"
+            )
+        if self.told_to_end and silent > STOP_SECONDS:
+            return f"it did not end within {STOP_SECONDS:.0f} s of being told to, so it was ended"
+        if min(silent, self._owner.stopping_seconds()) > STOP_SECONDS:
+            return f"its step was not done {STOP_SECONDS:.0f} s after the run was to stop, so it was ended"
+        return None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -118,6 +127,8 @@ class Owner:
         self._scheduled = False
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._processes: set[asyncio.subprocess.Process] = set()
+        self._stopping_since: float | None = None
+        self._news = asyncio.Event()  # a step was recorded, or its worker was lost
 
     async def run(self, workers: int) -> None:
         """Keep so many workers at it; return when every one of them was told that it is enough."""
@@ -134,6 +145,15 @@ class Owner:
             self.kill_workers()
             await asyncio.gather(*tending, return_exceptions=True)
             self._broken.cancel()
+
+    def stopping_seconds(self) -> float:
+        """For how long the run has been about to stop."""
+        if not self.shard.budget.stopping:
+            return 0.0
+        now = asyncio.get_running_loop().time()
+        if self._stopping_since is None:
+            self._stopping_since = now
+        return now - self._stopping_since
 
     def kill_workers(self) -> None:
         """End the worker processes at once; their steps are logged as lost."""
@@ -155,6 +175,7 @@ class Owner:
             answers = self.shard.handle([message for _, message in batch])
             for (connection, _), answer in zip(batch, answers, strict=True):
                 connection.send(Failed(str(answer)) if isinstance(answer, FormatError) else answer)
+            self._news.set()
             self.shard.checkpoint_if_due()  # after the answers: it takes a while
         except Exception as problem:
             if not self._broken.done():
@@ -166,11 +187,15 @@ class Owner:
         """Start a worker, and start it again while it dies with work left to do."""
         futile = 0
         while True:
-            steps, failure = await self._run_process(worker)
-            if failure is None:
-                return
-            self.shard.lose(worker, failure)
-            futile = 0 if steps else futile + 1
+            connection, failure = await self._run_process(worker)
+            if connection.told_to_end:  # it owes nothing any more, however it went
+                self.shard.worker_failures += failure is not None
+                if await self._enough():
+                    return
+                continue
+            self.shard.lose(worker, failure or "it ended without being told to")
+            self._news.set()
+            futile = 0 if connection.steps else futile + 1
             if futile == FUTILE_STARTS:
                 raise EnvironmentFailed(f"worker {worker} failed {futile} times without a step: {failure}")
             if futile:
@@ -178,37 +203,36 @@ class Owner:
             if self.shard.budget.exhausted:
                 return
 
-    async def _run_process(self, worker: int) -> tuple[int, str | None]:
-        """One life of a worker process: its steps, and why it did not go on if it was not told to end."""
-        ours, theirs = socket.socketpair()
-        with _worker_output(self._folder, worker) as output:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "screensearch.explore.worker_process",
-                str(theirs.fileno()),
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,  # an interrupt from the terminal reaches the owner only
+    async def _enough(self) -> bool:
+        """Whether a worker that was told to end is needed no more.
+
+        A plateau is sure only once no step is under way: one of those may still find a new state.
+        """
+        budget = self.shard.budget
+        while budget.on_plateau() and budget.under_way and not budget.stopping:
+            self._news.clear()
+            await self._news.wait()
+        return budget.stopping or budget.on_plateau() or budget.out_of_steps(budget.under_way)
+
+    async def _run_process(self, worker: int) -> tuple[Connection, str | None]:
+        """One life of a worker process, and how it failed if it did."""
+        path = _output_path(self._folder, worker)
+        try:
+            path.parent.mkdir(exist_ok=True)
+            said_before = path.stat().st_size if path.exists() else 0
+            connection, process = await self._start_process(worker, path)
+        except OSError as problem:
+            raise EnvironmentFailed(f"worker {worker} cannot be started: {problem}") from problem
+        connection.send(
+            Assignment(
+                worker=worker,
+                environment=self._environment,
+                settings=self._settings,
+                folder=str(self._folder),
+                seed=self._seed,
+                first_episode=self.shard.next_episode(worker),
             )
-        theirs.close()
-        self._processes.add(process)
-        loop = asyncio.get_running_loop()
-        deadline = self.shard.settings.explore.step_deadline_seconds
-        _, connection = await loop.create_unix_connection(
-            lambda: Connection(self, worker, deadline), sock=ours
         )
-        assignment = Assignment(
-            worker=worker,
-            environment=self._environment,
-            settings=self._settings,
-            folder=str(self._folder),
-            seed=self._seed,
-            first_episode=self.shard.next_episode(worker),
-        )
-        connection.send(assignment)
         try:
             await self._watch(connection, process)
         finally:
@@ -216,22 +240,49 @@ class Owner:
             code = await _reap(process)
             self._processes.discard(process)
         if connection.failure is not None:
-            return connection.steps, connection.failure
+            return connection, connection.failure
         if code == 0 and connection.told_to_end:
-            return connection.steps, None
+            return connection, None
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
-        path = _output_path(self._folder, worker)
-        return connection.steps, f"its process ended with {how}: {_last_line(path)} (see {path})"
+        return connection, f"its process ended with {how}: {_last_line(path, said_before)} (see {path})"
+
+    async def _start_process(
+        self, worker: int, output_path: Path
+    ) -> tuple[Connection, asyncio.subprocess.Process]:
+        ours, theirs = socket.socketpair()
+        try:
+            with output_path.open("ab") as output:
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-P",  # what lies in the current folder is none of a worker's modules
+                    "-m",
+                    "screensearch.explore.worker_process",
+                    str(theirs.fileno()),
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,  # an interrupt from the terminal reaches the owner only
+                )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        self._processes.add(process)
+        deadline = self.shard.settings.explore.step_deadline_seconds
+        _, connection = await asyncio.get_running_loop().create_unix_connection(
+            lambda: Connection(self, worker, deadline), sock=ours
+        )
+        return connection, process
 
     async def _watch(self, connection: Connection, process: asyncio.subprocess.Process) -> None:
         """Wait for a worker's connection to end; end a worker that is overdue."""
         while not connection.finished.done():
             await asyncio.wait({connection.finished}, timeout=WATCH_SECONDS)
-            if connection.overdue and not connection.finished.done():
-                connection.failure = (
-                    f"nothing was heard of it for {connection.silent_seconds:.0f} s "
-                    "(explore.step_deadline_seconds), so it was ended"
-                )
+            overdue = connection.overdue()
+            if overdue is not None and not connection.finished.done():
+                connection.failure = overdue
                 _kill(process)
                 return
 
@@ -258,40 +309,37 @@ def _output_path(folder: Path, worker: int) -> Path:
     return folder / "workers" / f"w{worker}.log"
 
 
-def _last_line(path: Path) -> str:
-    """What a worker printed last: of a traceback, the exception."""
-    lines = path.read_text(errors="replace").split("\n") if path.exists() else []
+def _last_line(path: Path, since: int) -> str:
+    """What a worker printed last in this life: of a traceback, the exception."""
+    with path.open("rb") as output:
+        output.seek(max(since, path.stat().st_size - LONGEST_TAIL))
+        lines = output.read().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
 
 
 @contextlib.contextmanager
-def _worker_output(folder: Path, worker: int) -> Iterator[IO[bytes]]:
-    path = _output_path(folder, worker)
-    path.parent.mkdir(exist_ok=True)
-    with path.open("ab") as output:
-        yield output
+def interrupts(on_interrupt: Callable[[], None], on_second: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM call `on_interrupt` in the loop; further ones call `on_second` at once.
 
-
-@contextlib.contextmanager
-def interrupts(on_interrupt: Callable[[], None], on_second: Callable[[], object]) -> Iterator[None]:
-    """Ctrl-C and SIGTERM stop gracefully; a second one does not wait."""
+    At once means from the signal handler, so that it works while something blocks the loop.
+    """
     loop = asyncio.get_running_loop()
     count = 0
 
-    def handle() -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         nonlocal count
         count += 1
-        (on_interrupt if count == 1 else on_second)()
+        if count == 1:
+            loop.call_soon_threadsafe(on_interrupt)
+        else:
+            on_second()
 
-    handled = (signal.SIGINT, signal.SIGTERM)
-    try:
-        for number in handled:
-            loop.add_signal_handler(number, handle)
-    except (ValueError, RuntimeError):  # not the main thread: the caller's signals are its own
+    if threading.current_thread() is not threading.main_thread():  # the caller's signals are its own
         yield
         return
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number in handled:
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            signal.signal(number, handler)

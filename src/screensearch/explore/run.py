@@ -112,10 +112,10 @@ class Run:
         return self.log.screen(self._founding_row(state))
 
     def _founding_row(self, state: StateId) -> int:
-        row = self.log.founder(state)
+        row = self.log.founder(state) if 0 <= state < self.graph.states else None
         if row is None:
             raise ScreenSearchError(
-                f"{self.path} has no state {state}: they are 0 to {self.graph.states - 1}"
+                f"{self.path} has no state {state}: it has {self.graph.states}, counted from 0"
             )
         return row
 
@@ -130,8 +130,9 @@ class Run:
 
     def entry(self, sequence: int) -> Entry:
         """One entry of the log, by its number."""
-        found = next(self.log.read(after=sequence - 1), None)
-        if found is None or found[0] != sequence:
+        known = 1 <= sequence <= self.log.last_sequence
+        found = next(self.log.read(after=sequence - 1), None) if known else None
+        if found is None:
             raise ScreenSearchError(
                 f"{self.path} has no entry {sequence}: they are 1 to {self.log.last_sequence}"
             )

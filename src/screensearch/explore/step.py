@@ -6,17 +6,21 @@ observes once and talks to the store once.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from screensearch.domain.screen import Observation
 from screensearch.domain.text import storable
 from screensearch.domain.transition import EpisodeId
 from screensearch.environments.protocol import Environment
+from screensearch.errors import EnvironmentFailed
 from screensearch.explore.messages import Announce, Begin, Receipt, Report
 from screensearch.explore.mind import Mind
+
+T = TypeVar("T")
 
 Witness = Callable[[EpisodeId, int], None]
 """Called after each acknowledged observation, with its episode and step: studies note the truth there."""
@@ -48,7 +52,7 @@ async def begin_episode(
 ) -> Moment:
     """Reset the application and say where it stands."""
     begun = time.perf_counter()
-    start = await world.reset(seed)
+    start = await _in_time(world.reset(seed), mind.deadline_seconds, "reset")
     observed = time.perf_counter()
     sighting, screenshot = await mind.see(start.observation)
     receipt = await store.begin(
@@ -74,7 +78,7 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
     if mind.announces:
         await store.announce(Announce(moment.episode, choice.signature))
     decided = time.perf_counter()
-    result = await world.perform(candidate.action)
+    result = await _in_time(world.perform(candidate.action), mind.deadline_seconds, "perform an action")
     observed = time.perf_counter()
     sighting, screenshot = (None, None) if result.observation is None else await mind.see(result.observation)
     assert moment.receipt.here is not None  # `choose` gives nothing without it
@@ -95,6 +99,19 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
     mind.learn_row(sighting, receipt)
     now = result.observation if result.observation is not None else moment.observation
     return Moment(moment.episode, moment.step + 1, now, receipt, observed)
+
+
+async def _in_time(doing: Awaitable[T], seconds: float, what: str) -> T:
+    """Wait for the environment, but not for ever. (One that blocks the loop is for the owner to end.)"""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await doing
+    except TimeoutError as problem:
+        if not limit.expired():
+            raise  # the environment's own
+        raise EnvironmentFailed(
+            f"the environment took longer than {seconds:g} s to {what} (explore.step_deadline_seconds)"
+        ) from problem
 
 
 async def explore_episode(

@@ -348,6 +348,7 @@ class LocalStore:
 
     async def _handle(self, message: Message) -> Receipt:
         (answer,) = self._shard.handle([message])
+        self._shard.checkpoint_if_due()
         await asyncio.sleep(
             0
         )  # a world may never wait: let the clock, the interrupts and the view have a turn

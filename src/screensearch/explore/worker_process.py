@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import logging
+import os
+import select
 import signal
 import socket
 import sys
+import threading
 from pathlib import Path
 
 from screensearch.config import settings_from_document
@@ -96,17 +98,20 @@ async def serve(connection: socket.socket) -> None:
 def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with_owner()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     connection = socket.socket(fileno=int(sys.argv[1]))
+    threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
     with contextlib.suppress(OwnerGone):
         asyncio.run(serve(connection))
 
 
-def _die_with_owner() -> None:
-    """Have the kernel end this process when its owner ends, even if it is stuck in the application."""
-    set_parent_death_signal = 1
-    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+def _end_with_owner(connection: socket.socket) -> None:
+    """When the owner is gone, end this process and all it started, even if it is stuck in a step."""
+    closed = select.poll()
+    closed.register(connection, select.POLLRDHUP)
+    closed.poll()
+    if os.getpgid(0) == os.getpid():  # a group of our own, as the owner starts us
+        os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":
