@@ -27,7 +27,7 @@ def least_tried(situation: Situation) -> Selection:
 def main(folder: str) -> None:
     ss.SELECTORS.register("least_tried", least_tried)
     settings = ss.resolve(overrides=["select.selector=least_tried", "explore.screenshots=none"])
-    world = ss.ENVIRONMENTS.get("synthetic")("notepad", screenshots=False)
+    world = ss.ENVIRONMENTS.get("synthetic")("notepad", ss.Means(screenshots=False))
     summary = ss.start_exploration(world, folder, stop=ss.StopRule(steps=500), settings=settings, seed=7)
     print(f"{summary.states} states and {summary.edges} edges with {settings.select.selector}")
 

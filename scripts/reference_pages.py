@@ -189,7 +189,7 @@ def type_name(kind: Any) -> str:
         words = {"str": "text", "float": "number", "int": "whole number"}
         return f"list of {words.get(inside, 'table')}s"
     words = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false"}
-    return {**words, "int | None": "whole number or none"}.get(name, name)
+    return {**words, "int | None": "whole number or none", "float | None": "number or none"}.get(name, name)
 
 
 def comments(text: str) -> dict[Key, str]:

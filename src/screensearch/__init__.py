@@ -14,17 +14,20 @@ The names below are the public interface; everything else may move.
 from __future__ import annotations
 
 from screensearch.act.guard import GUARDS, Guard
-from screensearch.config import Settings, load_preset, resolve
+from screensearch.config import Settings, load_preset, resolve, settings_for
 from screensearch.domain.action import Action, Candidate, Signature
+from screensearch.domain.roles import ROLES
 from screensearch.domain.screen import Box, Element, Image, Metadata, Observation, Screen, Window
 from screensearch.domain.transition import Arrival, Decision, EpisodeId, Outcome, Transition
 from screensearch.encode.embed import EMBEDDERS, Embedder, EmbedSettings
-from screensearch.encode.roles import ROLES
-from screensearch.environments.protocol import ENVIRONMENTS, Environment, Result, Start, TruthTeller
+from screensearch.environments.protocol import ENVIRONMENTS, Environment, Means, Result, Start, TruthTeller
 from screensearch.errors import EnvironmentFailed, ScreenSearchError
-from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
+from screensearch.explore.budget import StopRule
+from screensearch.explore.exploration import resume_exploration, start_exploration
+from screensearch.explore.findings import Finding
 from screensearch.explore.progress import Progress, Summary
 from screensearch.explore.run import Run, State, open_run
+from screensearch.explore.skipped import Skipped
 from screensearch.explore.verify import Verification
 from screensearch.identify.resolve import IDENTIFIERS, Identifier, IdentifySettings, Match, Query
 from screensearch.identify.verify import Comparison, compare
@@ -52,11 +55,13 @@ __all__ = [
     "Environment",
     "EnvironmentFailed",
     "EpisodeId",
+    "Finding",
     "Guard",
     "Identifier",
     "IdentifySettings",
     "Image",
     "Match",
+    "Means",
     "Metadata",
     "Observation",
     "Outcome",
@@ -72,6 +77,7 @@ __all__ = [
     "Settings",
     "Signature",
     "Situation",
+    "Skipped",
     "Start",
     "State",
     "StateGraph",
@@ -87,5 +93,6 @@ __all__ = [
     "open_run",
     "resolve",
     "resume_exploration",
+    "settings_for",
     "start_exploration",
 ]

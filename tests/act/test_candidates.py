@@ -204,6 +204,68 @@ def test_memories_that_overflow_change_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert [candidate.label for candidate in listed] == [f"button {number}" for number in range(7)]
 
 
+CLICKS = dataclasses.replace(
+    BARE, double_click_roles=("button", "listitem"), right_click_roles=("edit", "button")
+)
+
+
+def test_roles_that_the_settings_name_are_double_clicked_and_right_clicked_before_they_are_typed_into() -> (
+    None
+):
+    both = dataclasses.replace(EDITOR, clickable=True)
+    assert [each.split("::")[0] for each in signatures(observe(SAVE, both), CLICKS)] == [
+        "focus_click@1",
+        "double_click@1",
+        "right_click@1",
+        "focus_click@1",
+        "right_click@1",
+        "focus_type@1",
+        "focus_type@1",
+    ]
+
+
+def test_a_double_click_is_aimed_as_a_click_is() -> None:
+    click, double, right = signatures(observe(SAVE), CLICKS)
+    assert click == "focus_click@1::r12_c7|button|save|notepad::none"
+    assert double == "double_click@1::r12_c7|button|save|notepad::none"
+    assert right == "right_click@1::r12_c7|button|save|notepad::none"
+
+
+def test_what_is_not_for_clicking_is_not_double_clicked_either() -> None:
+    assert signatures(observe(dataclasses.replace(SAVE, clickable=False)), CLICKS) == []
+
+
+def test_what_is_remembered_under_some_roles_does_not_leak_to_others() -> None:
+    for settings, count in [(BARE, 1), (CLICKS, 3), (BARE, 1)]:
+        assert len(signatures(observe(SAVE), settings)) == count
+
+
+def test_one_key_is_one_action_however_it_is_spelled() -> None:
+    settings = CandidateSettings(
+        texts=(), keys=("shift+ctrl+-", "ctrl+shift+minus"), scroll=False, wait=False
+    )
+    assert signatures(observe(), settings) == ['key@1::none::{"key":"ctrl+shift+minus"}']
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"double_click_roles": ("listitm",)},
+            r"double_click_roles holds 'listitm'.*did you mean 'listitem'",
+        ),
+        ({"right_click_roles": ("Edit",)}, "right_click_roles holds 'Edit'.*did you mean 'edit'"),
+        ({"keys": ("Escpe",)}, "no key 'Escpe'; did you mean 'Escape'"),
+        ({"keys": ("ctl+s",)}, "no modifier 'ctl' in 'ctl\\+s'; did you mean 'ctrl'"),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_with_a_near_one(
+    settings: dict[str, tuple[str, ...]], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        CandidateSettings(**settings)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"limit": 0}, {"texts": ("",)}, {"texts": ("\ud800",)}, {"keys": ("",)}, {"scroll_amount": 0}],

@@ -3,7 +3,15 @@ from __future__ import annotations
 import pytest
 
 from screensearch.act.candidates import CandidateSettings, candidates
-from screensearch.act.guard import GUARDS, DenyLabels, GuardRule, GuardSettings, build_guards, guard
+from screensearch.act.guard import (
+    GUARDS,
+    DenyLabels,
+    GuardRule,
+    GuardSettings,
+    build_guards,
+    guard,
+    open_gates,
+)
 from screensearch.domain.action import Candidate
 from screensearch.domain.screen import Box, Element, Observation, Window
 from screensearch.encode.masks import Masks, MaskSettings
@@ -56,9 +64,48 @@ def test_candidates_keep_their_numbers() -> None:
 
 
 def test_without_rules_everything_is_allowed() -> None:
-    allowed, vetoed = guard(PROPOSED, OBSERVATION, build_guards(GuardSettings()))
+    allowed, vetoed = guard(PROPOSED, OBSERVATION, build_guards(GuardSettings(), harmless=True))
     assert allowed == PROPOSED
     assert vetoed == []
+
+
+def named(settings: GuardSettings, *, harmless: bool) -> list[str]:
+    return [type(each).__name__ for each in build_guards(settings, harmless=harmless)]
+
+
+def test_irreversible_actions_are_denied_where_they_could_do_harm() -> None:
+    assert named(GuardSettings(), harmless=True) == ["Credentials"]
+    assert named(GuardSettings(), harmless=False) == ["Credentials", "Irreversible"]
+    assert named(GuardSettings(irreversible="deny"), harmless=True) == ["Credentials", "Irreversible"]
+    assert named(GuardSettings(irreversible="allow", credentials="allow"), harmless=False) == []
+
+
+def test_own_rules_are_asked_after_the_gates() -> None:
+    settings = GuardSettings(rules=(GuardRule(patterns=("open",)),))
+    assert named(settings, harmless=False) == ["Credentials", "Irreversible", "DenyLabels"]
+    _, vetoed = guard(PROPOSED, OBSERVATION, build_guards(settings, harmless=False))
+    assert [veto.reason for veto in vetoed] == [
+        "the label 'open' matches 'open'",
+        "irreversible: 'delete' in the label 'delete all'",
+        "irreversible: 'empty trash' in the label 'empty trash'",
+        "irreversible: Delete deletes",
+    ]
+
+
+def test_a_gate_that_stands_open_outside_a_sandbox_is_told() -> None:
+    assert open_gates(GuardSettings(), harmless=False) == []
+    assert open_gates(GuardSettings(irreversible="allow", credentials="allow"), harmless=True) == []
+    told = open_gates(GuardSettings(irreversible="allow", credentials="allow"), harmless=False)
+    assert [each.split(" without")[0] for each in told] == [
+        "guard.irreversible = 'allow'",
+        "guard.credentials = 'allow'",
+    ]
+
+
+@pytest.mark.parametrize("wrong", [{"credentials": "auto"}, {"irreversible": "yes"}])
+def test_a_gate_is_in_one_of_its_positions(wrong: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match=r"guard\.\w+ is '\w+', but must be one of"):
+        GuardSettings(**wrong)  # type: ignore[arg-type]
 
 
 def test_rules_are_built_by_name_and_the_first_veto_counts() -> None:
@@ -66,7 +113,8 @@ def test_rules_are_built_by_name_and_the_first_veto_counts() -> None:
     rules = build_guards(
         GuardSettings(
             rules=(GuardRule(patterns=("open",)), GuardRule(name="only_in_dialogs", patterns=("dialog",)))
-        )
+        ),
+        harmless=True,
     )
     _, vetoed = guard(PROPOSED, OBSERVATION, rules)
     assert vetoed[0].reason == "the label 'open' matches 'open'"
@@ -75,7 +123,7 @@ def test_rules_are_built_by_name_and_the_first_veto_counts() -> None:
 
 def test_an_unknown_rule_is_named() -> None:
     with pytest.raises(UnknownPlugin, match="did you mean 'deny_labels'"):
-        build_guards(GuardSettings(rules=(GuardRule(name="deny_label"),)))
+        build_guards(GuardSettings(rules=(GuardRule(name="deny_label"),)), harmless=True)
 
 
 def test_a_bad_pattern_is_named() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from screensearch.act.signature import ParsedSignature, Target, parse_signature, signature_of
 from screensearch.domain.action import Action
+from screensearch.domain.roles import ROLES, map_role
 from screensearch.domain.screen import Box, Element
 from screensearch.encode.grid import cell_at, centre_of
-from screensearch.encode.roles import ROLES, map_role
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError
 

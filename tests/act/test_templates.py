@@ -11,13 +11,23 @@ SAVE = Element("button", "Save", Box(0, 0, 1, 1), "app", clickable=True)
 
 
 def test_the_templates_are_those_of_the_first_version() -> None:
-    assert sorted(TEMPLATES) == ["focus_click@1", "focus_type@1", "key@1", "scroll@1", "wait@1"]
+    assert sorted(TEMPLATES) == [
+        "double_click@1",
+        "focus_click@1",
+        "focus_type@1",
+        "key@1",
+        "right_click@1",
+        "scroll@1",
+        "wait@1",
+    ]
 
 
 @pytest.mark.parametrize(
     "action",
     [
         Action("focus_click@1", SAVE),
+        Action("double_click@1", SAVE),
+        Action("right_click@1", SAVE),
         Action("focus_type@1", SAVE, (("text", " exact\tTEXT \x00"),)),
         Action("scroll@1", None, (("direction", "down"), ("amount", 3))),
         Action("scroll@1", SAVE, (("amount", 3), ("direction", "up"))),
@@ -43,6 +53,8 @@ Arguments = tuple[tuple[str, Argument], ...]
     ("template", "element", "arguments", "message"),
     [
         ("focus_click@1", None, (), "needs an element"),
+        ("double_click@1", None, (), "needs an element"),
+        ("right_click@1", SAVE, (("amount", 1),), r"takes \(\), was given \('amount'\)"),
         ("wait@1", SAVE, (), "takes no element"),
         ("focus_click@1", SAVE, (("text", "x"),), r"takes \(\), was given \('text'\)"),
         ("focus_type@1", SAVE, (), r"takes \(text\), was given \(\)"),

@@ -12,7 +12,11 @@ from screensearch.domain.screen import Observation
 from screensearch.errors import SettingsError
 from screensearch.testing import ContractBroken, check_guard
 
-PATTERNS = {"deny_labels": ("^delete", "save", r"\d+%")}
+PATTERNS = {
+    "credentials": ("^save",),
+    "deny_labels": ("^delete", "save", r"\d+%"),
+    "irreversible": ("a menu",),
+}
 """Some that make sense to each of ours, so that the check meets vetoes."""
 
 Rule = Callable[[Candidate, Observation], str | None]

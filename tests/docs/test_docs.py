@@ -20,7 +20,7 @@ from our_pages import PAGES, ROOT, Block, Typed, anchors, blocks, inline_code, l
 
 import screensearch
 from screensearch.cli import main
-from screensearch.config import resolve
+from screensearch.config import resolve, settings_for
 from screensearch.config.settings import DOCUMENT_VERSION
 from screensearch.domain.document import OBSERVATION_VERSION
 from screensearch.environments.synthetic.apps import APPS
@@ -106,6 +106,9 @@ def accept(line: str) -> None:
     if context is not None and context.params.get("overrides"):
         preset = context.params["preset"]
         resolve("default" if preset.endswith(".toml") else preset, overrides=context.params["overrides"])
+    target = None if context is None else context.params.get("target")
+    if target is not None and ":" not in target and not target.endswith(".toml"):
+        settings_for(target)
 
 
 @pytest.mark.parametrize("typed", COMMANDS, ids=lambda typed: f"{typed.place} {typed.line[:60]}")

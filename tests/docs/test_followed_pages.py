@@ -34,7 +34,7 @@ PROGRAMS = {
 
 COLUMNS = "96"
 LEFT_OUT = "…"
-FIGURES = re.compile(r"((?:[\d,]+ +){8})[\d,]+")
+FIGURES = re.compile(r"((?:[\d,]+ +){9})[\d,]+")
 """The row of a summary: its last figure is a speed."""
 
 

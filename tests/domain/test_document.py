@@ -181,3 +181,15 @@ def test_a_value_that_is_no_json_is_refused_when_written() -> None:
 
 def test_documents_are_ordinary_json() -> None:
     assert msgspec.json.decode(encode_observation(ORDINARY)) == json.loads(encode_observation(ORDINARY))
+
+
+def test_an_element_stored_before_it_had_a_value_reads_as_one_without() -> None:
+    old = (
+        b'{"format":"screensearch.observation","version":1,"body":{"elements":[{"role":"edit","text":"Name",'
+        b'"box":{"x":1.0,"y":2.0,"width":3.0,"height":4.0},"application":"app","clickable":false,'
+        b'"editable":true,"enabled":true,"focused":false,"checked":false,"parent":null,"handle":"7"}],'
+        b'"window":{"title":"T","kind":"main","box":{"x":0.0,"y":0.0,"width":9.0,"height":9.0},'
+        b'"application":"app"},"display_mode":"light","text_scale":1.0,"partial":false,"screenshot":null}}'
+    )
+    (element,) = decode_observation(old).elements
+    assert (element.text, element.value, element.secret, element.process) == ("Name", "", False, None)

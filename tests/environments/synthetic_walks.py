@@ -10,7 +10,7 @@ from screensearch.domain.action import Action
 from screensearch.domain.screen import Element, Observation
 from screensearch.domain.transition import Outcome
 from screensearch.encode.encoder import Encoder
-from screensearch.environments.protocol import Result
+from screensearch.environments.protocol import Means, Result
 from screensearch.environments.synthetic import World, open_world
 
 APPS = ("notepad", "files", "settings")
@@ -64,7 +64,7 @@ async def walk(
     argument: str, steps: int, *, seed: int = 0, screenshots: bool = False
 ) -> AsyncIterator[tuple[World[Any], Result]]:
     """A random walk that starts a new episode after every failure and every 60 steps."""
-    world = open_world(argument, screenshots=screenshots)
+    world = open_world(argument, Means(screenshots=screenshots))
     rng = random.Random(seed)
     episode = seed * 1_000
     observation = (await world.reset(episode)).observation

@@ -12,12 +12,15 @@ import pytest
 from screensearch.domain.action import Action
 from screensearch.domain.screen import Element, Image, Observation
 from screensearch.domain.transition import Outcome
-from screensearch.environments.protocol import ENVIRONMENTS, Result, Start
+from screensearch.environments.protocol import ENVIRONMENTS, Means, Result, Start
 from screensearch.environments.synthetic import open_world
 from screensearch.testing import ContractBroken, check_environment
 
 ARGUMENTS = {"synthetic": "notepad"}
 """What each of ours is opened with."""
+
+LIVE = ("desktop",)
+"""Those that need a desktop: checked in ``tests/live``."""
 
 Truth = Mapping[str, Any]
 
@@ -26,12 +29,12 @@ Truth = Mapping[str, Any]
 @pytest.mark.parametrize("screenshots", [False, True])
 async def test_every_environment_keeps_the_contract(name: str, screenshots: bool) -> None:
     opening = ENVIRONMENTS.get(name)
-    await check_environment(lambda: opening(ARGUMENTS[name], screenshots=screenshots), steps=10)
+    await check_environment(lambda: opening(ARGUMENTS[name], Means(screenshots=screenshots)), steps=10)
 
 
 def test_no_environment_of_ours_is_left_out() -> None:
     origins = {name: ENVIRONMENTS.origin(name) for name in ENVIRONMENTS.names()}
-    assert sorted(ARGUMENTS) == [
+    assert sorted((*ARGUMENTS, *LIVE)) == [
         name for name, origin in origins.items() if origin.startswith("screensearch.")
     ]
 
@@ -47,7 +50,7 @@ class Tampered:
         application: str | None = None,
         longest_life: int = 2,
     ) -> None:
-        self._world = open_world("notepad", screenshots=False)
+        self._world = open_world("notepad", Means(screenshots=False))
         self.application = self._world.application if application is None else application
         self._start, self._result, self._truth = start, result, truth
         self._resets = 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from screensearch.environments.protocol import Means
 from screensearch.environments.synthetic import declared, open_world
 from screensearch.environments.synthetic.arguments import parse
 from screensearch.errors import SettingsError
@@ -40,7 +41,7 @@ def test_variables_with_several_initial_values_can_be_pinned() -> None:
 )
 def test_a_bad_argument_is_explained(argument: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        open_world(argument, screenshots=False)
+        open_world(argument, Means(screenshots=False))
 
 
 def test_the_size_of_the_truth_is_known_for_generated_applications() -> None:

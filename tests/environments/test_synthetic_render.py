@@ -5,6 +5,7 @@ from PIL import Image as Pictures
 from synthetic_walks import ALL, find, follow, walk
 
 from screensearch.domain.screen import Image, Observation
+from screensearch.environments.protocol import Means
 from screensearch.environments.synthetic import open_world
 from screensearch.environments.synthetic.painters import DARK, LIGHT, PAINTERS
 
@@ -27,7 +28,7 @@ async def test_every_observation_has_a_screenshot_that_holds_its_window(argument
 
 
 async def test_the_picture_changes_where_the_screen_does() -> None:
-    world = open_world("notepad?noise=0", screenshots=True)
+    world = open_world("notepad?noise=0", Means(screenshots=True))
     before = _picture((await world.reset(1)).observation)
     (result,) = await follow(world, 1, ("page", "hello"))
     after = _picture(result.observation)
@@ -40,7 +41,7 @@ async def test_the_picture_changes_where_the_screen_does() -> None:
 
 
 async def test_the_same_seed_paints_the_same_pixels() -> None:
-    world = open_world("files", screenshots=True)
+    world = open_world("files", Means(screenshots=True))
     one = (await world.reset(5)).observation.screenshot
     two = (await world.reset(5)).observation.screenshot
     assert one == two
@@ -48,7 +49,7 @@ async def test_the_same_seed_paints_the_same_pixels() -> None:
 
 async def test_dark_mode_is_dark() -> None:
     for mode, palette in (("light", LIGHT), ("dark", DARK)):
-        world = open_world(f"notepad?modes={mode}", screenshots=True)
+        world = open_world(f"notepad?modes={mode}", Means(screenshots=True))
         picture = _picture((await world.reset(1)).observation)
         assert picture.getpixel((picture.width - 1, picture.height - 1)) == tuple(
             bytes.fromhex(palette.desktop[1:])
@@ -56,7 +57,7 @@ async def test_dark_mode_is_dark() -> None:
 
 
 async def test_text_that_no_font_has_is_painted_all_the_same() -> None:
-    world = open_world("notepad", screenshots=True)
+    world = open_world("notepad", Means(screenshots=True))
     for text in ("\ud800 lone", "\u202eright to left", "数え切れない", "x" * 5_000, "\x00\x1b[31m"):
         (result,) = await follow(world, 1, ("page", text))
         assert _picture(result.observation).width > 0

@@ -10,6 +10,7 @@ from synthetic_walks import ALL, APPS, any_action, follow, score, walk
 from screensearch.domain.screen import Element, Observation
 from screensearch.domain.transition import Outcome
 from screensearch.encode.encoder import Encoder
+from screensearch.environments.protocol import Means
 from screensearch.environments.synthetic import declared, open_world
 from screensearch.environments.synthetic.apps import APPS as DECLARED
 from screensearch.environments.synthetic.apps import survey
@@ -75,7 +76,7 @@ async def test_a_certain_screen_never_surprises(argument: str) -> None:
     """Off the aliased screens, the same action has always led to the same true screen."""
     outcomes: defaultdict[tuple[object, ...], set[object]] = defaultdict(set)
     for seed in range(3):
-        world = open_world(argument, screenshots=False)
+        world = open_world(argument, Means(screenshots=False))
         rng = random.Random(seed)
         for episode in range(20):
             seen = (await world.reset(episode)).observation
@@ -156,7 +157,7 @@ async def test_the_clipboard_control_of_the_paper() -> None:
     """Paste differs between conditions and never within one (section 8.3, first control)."""
     pasted: defaultdict[str, set[str]] = defaultdict(set)
     for token in ("alpha", "beta"):
-        world = open_world(f"notepad?clipboard={token}", screenshots=False)
+        world = open_world(f"notepad?clipboard={token}", Means(screenshots=False))
         for seed in range(10):
             (result,) = await follow(world, seed, "tool.paste")
             assert world.truth()["hidden"]["clipboard"] == token
@@ -166,7 +167,7 @@ async def test_the_clipboard_control_of_the_paper() -> None:
 
 
 async def test_the_race_of_the_paper_varies_within_one_condition() -> None:
-    world = open_world("notepad?clipboard=alpha", screenshots=False)
+    world = open_world("notepad?clipboard=alpha", Means(screenshots=False))
     pasted = Counter[str]()
     for seed in range(200):
         results = await follow(world, seed, "menubar.edit", "item.sync", "tool.paste")
@@ -177,14 +178,14 @@ async def test_the_race_of_the_paper_varies_within_one_condition() -> None:
 
 
 async def test_waiting_lets_pending_events_land() -> None:
-    world = open_world("notepad?clipboard=alpha", screenshots=False)
+    world = open_world("notepad?clipboard=alpha", Means(screenshots=False))
     for seed in range(20):
         await follow(world, seed, "menubar.edit", "item.sync", None)
         assert world.truth()["hidden"] == {"clipboard": "beta", "syncing": False}
 
 
 async def test_paste_and_undo_probe_what_the_file_menu_does_not() -> None:
-    world = open_world("notepad?noise=0", screenshots=False)
+    world = open_world("notepad?noise=0", Means(screenshots=False))
     start = (await world.reset(3)).observation
     probe = await follow(world, 3, "tool.paste", "tool.undo")
     assert probe[-1].observation == start
@@ -193,7 +194,7 @@ async def test_paste_and_undo_probe_what_the_file_menu_does_not() -> None:
 
 
 async def test_focus_decides_what_is_cleared() -> None:
-    world = open_world("settings", screenshots=False)
+    world = open_world("settings", Means(screenshots=False))
     texts = {}
     for last in ("first.field", "last.field"):
         fill = (("first.field", "ada"), ("last.field", "byron"))
@@ -209,7 +210,7 @@ async def test_focus_decides_what_is_cleared() -> None:
 async def test_a_permission_that_no_listing_shows_decides_about_a_folder() -> None:
     titles = {}
     for access in ("granted", "denied"):
-        world = open_world(f"files?access={access}", screenshots=False)
+        world = open_world(f"files?access={access}", Means(screenshots=False))
         results = await follow(world, 1, "place.documents", "payroll")
         assert results[-1].observation is not None
         titles[access] = results[-1].observation.window.title

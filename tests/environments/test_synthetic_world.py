@@ -7,7 +7,7 @@ from synthetic_walks import ALL, APPS, GENERATED, click, find, follow, walk
 
 from screensearch.domain.action import Action
 from screensearch.domain.transition import Outcome
-from screensearch.environments.protocol import ENVIRONMENTS, TruthTeller
+from screensearch.environments.protocol import ENVIRONMENTS, Means, TruthTeller
 from screensearch.environments.synthetic import open_world
 from screensearch.errors import EnvironmentFailed
 from screensearch.testing import check_environment
@@ -15,11 +15,11 @@ from screensearch.testing import check_environment
 
 @pytest.mark.parametrize("argument", ALL)
 async def test_every_application_keeps_the_contract_of_environments(argument: str) -> None:
-    await check_environment(lambda: open_world(argument, screenshots=False), steps=300)
+    await check_environment(lambda: open_world(argument, Means(screenshots=False)), steps=300)
 
 
 async def test_the_plugin_opens_by_name() -> None:
-    world = ENVIRONMENTS.get("synthetic")("notepad", screenshots=False)
+    world = ENVIRONMENTS.get("synthetic")("notepad", Means(screenshots=False))
     assert isinstance(world, TruthTeller)
     assert (await world.reset(1)).observation.screenshot is None
 
@@ -33,7 +33,7 @@ async def test_the_same_seed_and_actions_give_the_same_observations(argument: st
 
 @pytest.mark.parametrize("argument", ALL)
 async def test_another_seed_gives_another_episode(argument: str) -> None:
-    world = open_world(argument, screenshots=False)
+    world = open_world(argument, Means(screenshots=False))
     starts = [await world.reset(seed) for seed in range(12)]
     assert len({tuple(sorted(start.configuration.items())) for start in starts}) > 1
 
@@ -47,7 +47,7 @@ async def test_noise_does_not_change_what_happens(argument: str) -> None:
 
 @pytest.mark.parametrize("argument", ALL)
 async def test_main_screens_are_of_realistic_size(argument: str) -> None:
-    world = open_world(argument, screenshots=False)
+    world = open_world(argument, Means(screenshots=False))
     start = await world.reset(0)
     assert 40 <= len(start.observation.elements) <= 120
     async for _, result in walk(argument, 100):
@@ -65,7 +65,7 @@ async def test_crash_hang_capture_and_missed_all_happen() -> None:
 
 
 async def test_notepad_hangs_on_large_text_without_wrapping_and_crashes_on_read_only_feedback() -> None:
-    world = open_world("notepad", screenshots=False)
+    world = open_world("notepad", Means(screenshots=False))
     hung = await follow(world, 1, "menubar.view", "item.wrap", "tool.font", "size.1.25")
     assert [result.outcome for result in hung] == [Outcome.OK] * 3 + [Outcome.HANG]
     assert hung[-1].observation is None
@@ -79,7 +79,7 @@ async def test_notepad_hangs_on_large_text_without_wrapping_and_crashes_on_read_
 
 
 async def test_an_action_after_a_failure_asks_for_a_reset() -> None:
-    world = open_world("notepad", screenshots=False)
+    world = open_world("notepad", Means(screenshots=False))
     start = await world.reset(1)
     captured = await world.perform(click(start.observation, "tool.print"))
     assert captured.outcome is Outcome.CAPTURE
@@ -93,7 +93,7 @@ async def test_an_action_after_a_failure_asks_for_a_reset() -> None:
 
 async def test_a_click_can_come_too_late() -> None:
     """The transfer row of the file manager goes away by itself: its button is missed, or reached."""
-    world = open_world("files", screenshots=False)
+    world = open_world("files", Means(screenshots=False))
     path = ("file.0", "menubar.edit", "item.copy", "place.pictures", "tool.paste", "transfer.cancel")
     seen = {}
     for seed in range(20):
@@ -108,14 +108,14 @@ async def test_a_click_can_come_too_late() -> None:
 
 async def test_a_target_that_is_not_on_the_screen_is_missed() -> None:
     for argument in ALL:
-        world = open_world(argument, screenshots=False)
+        world = open_world(argument, Means(screenshots=False))
         start = await world.reset(0)
         stale = replace(start.observation.elements[3], handle="slot.999")
         assert (await world.perform(Action("focus_click@1", stale))).outcome is Outcome.MISSED
 
 
 async def test_settings_change_the_metadata_of_the_screen() -> None:
-    world = open_world("settings?apply_mode=now&managed=false", screenshots=False)
+    world = open_world("settings?apply_mode=now&managed=false", Means(screenshots=False))
     results = await follow(world, 1, "nav.display", "dark", "apply", "large", "apply")
     modes = [r.observation.display_mode for r in results if r.observation is not None]
     scales = [r.observation.text_scale for r in results if r.observation is not None]
@@ -124,7 +124,7 @@ async def test_settings_change_the_metadata_of_the_screen() -> None:
 
 
 async def test_scrolling_the_window_scrolls_what_can_be_scrolled() -> None:
-    world = open_world("settings?content=workshop", screenshots=False)
+    world = open_world("settings?content=workshop", Means(screenshots=False))
     start = await world.reset(1)
     down = Action("scroll@1", None, (("amount", 3), ("direction", "down")))
     result = await world.perform(down)
@@ -134,8 +134,8 @@ async def test_scrolling_the_window_scrolls_what_can_be_scrolled() -> None:
 
 
 async def test_modes_and_sizes_vary_only_when_asked() -> None:
-    plain = open_world("notepad", screenshots=False)
-    varied = open_world("notepad?modes=light,dark&text_scales=1,1.5&scales=1,1.25", screenshots=False)
+    plain = open_world("notepad", Means(screenshots=False))
+    varied = open_world("notepad?modes=light,dark&text_scales=1,1.5&scales=1,1.25", Means(screenshots=False))
     usual = [(await plain.reset(seed)) for seed in range(20)]
     other = [(await varied.reset(seed)) for seed in range(20)]
     assert {start.observation.display_mode for start in usual} == {"light"}
@@ -146,7 +146,7 @@ async def test_modes_and_sizes_vary_only_when_asked() -> None:
 
 
 async def test_misuse_is_refused_with_a_reason() -> None:
-    world = open_world("notepad", screenshots=False)
+    world = open_world("notepad", Means(screenshots=False))
     with pytest.raises(EnvironmentFailed, match="no episode"):
         await world.perform(Action("wait@1"))
     with pytest.raises(EnvironmentFailed, match="no episode"):

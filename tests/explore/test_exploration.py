@@ -11,7 +11,8 @@ import pytest
 import screensearch as ss
 from screensearch.domain.action import Action
 from screensearch.errors import EnvironmentFailed, PluginUnavailable, RunBusy, SettingsError, UnknownPlugin
-from screensearch.explore.exploration import StopRule, resume_exploration, start_exploration
+from screensearch.explore.budget import StopRule
+from screensearch.explore.exploration import resume_exploration, start_exploration
 from screensearch.record.run import RunExists, own
 
 FAST = ss.resolve(overrides=["explore.screenshots=none"])
@@ -43,7 +44,7 @@ def test_one_worker_and_one_seed_give_one_graph(tmp_path: Path) -> None:
 
 
 def test_a_world_in_this_process_gives_the_same_graph_as_one_in_a_worker(tmp_path: Path) -> None:
-    world = ss.ENVIRONMENTS.get("synthetic")("notepad", screenshots=False)
+    world = ss.ENVIRONMENTS.get("synthetic")("notepad", ss.Means(screenshots=False))
     here = start_exploration(world, tmp_path / "here", stop=StopRule(steps=200), settings=FAST, seed=7)
     assert here.digest == explore(tmp_path / "there", 200).digest
 
@@ -121,7 +122,7 @@ def test_an_exploration_without_an_end_is_refused() -> None:
 
 
 def test_an_object_cannot_be_shared_by_several_workers(tmp_path: Path) -> None:
-    world = ss.ENVIRONMENTS.get("synthetic")("notepad", screenshots=False)
+    world = ss.ENVIRONMENTS.get("synthetic")("notepad", ss.Means(screenshots=False))
     with pytest.raises(SettingsError, match="entry point"):
         start_exploration(world, tmp_path / "run", stop=StopRule(steps=5), workers=2)
     asyncio.run(world.close())

@@ -52,7 +52,7 @@ class Faulty:
         if self.fault == "clingy_later" and self.steps:
             raise OSError("cannot close any more")
 
-def open_world(argument, *, screenshots):
+def open_world(argument, means):
     fault, _, mark = argument.partition("@")
     if fault == "shy" and os.environ.get("FAULTY_WORKER"):
         try:

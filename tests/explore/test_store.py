@@ -74,7 +74,7 @@ def test_every_answer_of_a_batch_describes_the_same_committed_graph(store: Shard
     assert {answer.snapshot for answer in answers} == {2}
 
 
-@pytest.mark.parametrize("outcome", [Outcome.CRASH, Outcome.HANG, Outcome.CAPTURE])
+@pytest.mark.parametrize("outcome", [Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE])
 def test_a_failure_ends_the_episode_and_feeds_no_statistics(store: ShardStore, outcome: Outcome) -> None:
     start = begin(0, 0, "go")
     (receipt,) = ask(store, start)

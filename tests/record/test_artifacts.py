@@ -30,6 +30,21 @@ def test_an_image_is_read_back_to_the_pixel(tmp_path_factory: pytest.TempPathFac
     assert artifacts.open_image(artifacts.put_image(image)) == image
 
 
+@given(rows=st.lists(st.sampled_from([b"\0" * 12, b"\xff" * 12, bytes(range(12))]), min_size=1, max_size=12))
+def test_rows_that_repeat_the_one_above_are_read_back_to_the_pixel(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[bytes]
+) -> None:
+    image = Image(4, len(rows), b"".join(rows))
+    artifacts = Artifacts(tmp_path_factory.mktemp("artifacts"))
+    assert artifacts.open_image(artifacts.put_image(image)) == image
+
+
+def test_a_blank_screen_takes_little_room(tmp_path: Path) -> None:
+    artifacts = Artifacts(tmp_path)
+    name = artifacts.put_image(Image(1024, 768, b"\xf0" * (3 * 1024 * 768)))
+    assert artifacts.path(name).stat().st_size < 16_000
+
+
 def test_an_image_is_a_png_that_any_viewer_opens(tmp_path: Path) -> None:
     artifacts = Artifacts(tmp_path / "artifacts")
     name = artifacts.put_image(RED)

@@ -55,7 +55,7 @@ def test_a_landing_after_a_missed_click_is_occupancy_and_nothing_else() -> None:
     assert graph.failures(0) == {"paste": {"missed": 1}}
 
 
-@pytest.mark.parametrize("outcome", ["capture", "crash", "hang", "lost"])
+@pytest.mark.parametrize("outcome", ["capture", "crash", "hang", "exit", "lost"])
 def test_failures_are_counted_apart_from_the_statistics(outcome: str) -> None:
     rows = [start(1), ok(2, 0, 0), Row(3, outcome, 0, "quit", None, None)]
     graph = StateGraph.fold(rows, SETTINGS)

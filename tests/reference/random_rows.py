@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from screensearch.record.log import Row
 
 SIGNATURES = ("click::a", "click::b", "type::é\u2028::x")
-FAILURES = ("capture", "crash", "hang", "missed", "lost")
+FAILURES = ("capture", "crash", "hang", "exit", "missed", "lost")
 
 _rewards = st.floats(min_value=0.0, max_value=3.0, allow_nan=False)
 

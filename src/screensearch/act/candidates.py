@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from functools import lru_cache
 
 from screensearch.act.signature import NONE, arguments_text, target_of
 from screensearch.act.templates import (
+    DOUBLE_CLICK,
     FOCUS_CLICK,
     FOCUS_TYPE,
     KEY,
+    RIGHT_CLICK,
     SCROLL,
     WAIT,
     Template,
     check_arguments,
 )
 from screensearch.domain.action import Action, Argument, Candidate, Signature
+from screensearch.domain.keys import parse_combination
+from screensearch.domain.roles import ROLES, map_role
 from screensearch.domain.screen import Box, Element, Observation
 from screensearch.encode.masks import Masks
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError, SettingsError
 
 Arguments = tuple[tuple[str, Argument], ...]
+_Roles = tuple[tuple[str, ...], tuple[str, ...]]  # double-clicked, right-clicked
 
 _WINDOWS_REMEMBERED = 16
 _ELEMENTS_REMEMBERED = 2_048  # per window geometry
@@ -33,7 +39,9 @@ class CandidateSettings:
     """Which actions are proposed besides a click on everything clickable."""
 
     texts: tuple[str, ...] = ("hello", "world")  # typed into every editable element; exact
-    keys: tuple[str, ...] = ("Escape",)  # pressed in the active window
+    double_click_roles: tuple[str, ...] = ()  # roles whose elements are also double-clicked
+    right_click_roles: tuple[str, ...] = ()  # roles whose elements are also clicked with the right button
+    keys: tuple[str, ...] = ("Escape",)  # pressed in the active window, such as "F10" or "ctrl+s"
     scroll: bool = True  # up and down, in the active window
     scroll_amount: int = 3  # [1, 100] steps
     wait: bool = True  # do nothing for a while: reveals pending events
@@ -42,6 +50,9 @@ class CandidateSettings:
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= 10_000:
             raise SettingsError(f"candidates.limit = {self.limit} is not in [1, 10000]")
+        for name in ("double_click_roles", "right_click_roles"):
+            for role in getattr(self, name):
+                _check_role(role, f"candidates.{name}")
         try:
             for text in self.texts:
                 check_arguments(FOCUS_TYPE, (("text", text),))
@@ -58,8 +69,9 @@ def candidates(
 ) -> list[Candidate]:
     """Every executable action of the target application, one per signature.
 
-    First the elements as the observation lists them (a click if it is clickable, then every text if it
-    is editable), then keys, scrolling and waiting. Elements that are disabled, belong to another
+    First the elements as the observation lists them (a click if it is clickable, a double and a right
+    click if the settings name its role, then every text if it is editable), then keys, scrolling and
+    waiting. Elements that are disabled, belong to another
     application or have no place on the screen are left out. When two elements share a signature, the
     first one wins: a tree lists the outer before the inner.
 
@@ -69,7 +81,8 @@ def candidates(
     settings = CandidateSettings() if settings is None else settings
     limit = settings.limit
     box = observation.window.box
-    proposals = _proposals(box.x, box.y, box.width, box.height, settings.texts, masks)
+    clicks = settings.double_click_roles, settings.right_click_roles
+    proposals = _proposals(box.x, box.y, box.width, box.height, settings.texts, clicks, masks)
     known = proposals.known
     found: dict[str, Candidate] = {}
     for element in observation.elements:
@@ -101,6 +114,7 @@ def _everything(element: Element) -> tuple[object, ...]:
     return (
         element.role,
         element.text,
+        element.value,
         element.application,
         element.handle,
         element.clickable,
@@ -108,6 +122,7 @@ def _everything(element: Element) -> tuple[object, ...]:
         element.focused,
         element.checked,
         element.parent,
+        element.secret,
         box.x,
         box.y,
         box.width,
@@ -121,9 +136,10 @@ class _Proposals:
     It forgets when full; results do not change.
     """
 
-    def __init__(self, window: Box, texts: tuple[str, ...], masks: Masks | None) -> None:
+    def __init__(self, window: Box, texts: tuple[str, ...], clicks: _Roles, masks: Masks | None) -> None:
         self._window = window
         self._masks = masks
+        self._double, self._right = map(frozenset, clicks)
         self._texts = [((("text", text),), arguments_text((("text", text),))) for text in texts]
         self._targets: dict[tuple[object, ...], tuple[str, str]] = {}
         self.known: dict[tuple[object, ...], tuple[Candidate, ...]] = {}
@@ -134,6 +150,13 @@ class _Proposals:
         planned: list[tuple[Action, str]] = []
         if where and element.clickable:
             planned.append((Action(FOCUS_CLICK.id, element), _signature(FOCUS_CLICK, where, NONE)))
+        if where and (self._double or self._right):
+            role = map_role(element.role)
+            planned += [
+                (Action(template.id, element), _signature(template, where, NONE))
+                for template, roles in ((DOUBLE_CLICK, self._double), (RIGHT_CLICK, self._right))
+                if role in roles
+            ]
         if where and element.editable:
             planned += [
                 (Action(FOCUS_TYPE.id, element, arguments), _signature(FOCUS_TYPE, where, text))
@@ -143,7 +166,7 @@ class _Proposals:
             Candidate(place, action, signature, label)
             for place, (action, signature) in enumerate(planned, first)
         )
-        if len(element.text) <= _LONGEST_REMEMBERED:
+        if len(element.text) + len(element.value) <= _LONGEST_REMEMBERED:
             if len(self.known) >= _ELEMENTS_REMEMBERED:
                 self.known.clear()
             self.known[_everything(element)] = made
@@ -171,16 +194,23 @@ def _same_name(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=_WINDOWS_REMEMBERED)
 def _proposals(
-    x: float, y: float, width: float, height: float, texts: tuple[str, ...], masks: Masks | None
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    texts: tuple[str, ...],
+    clicks: _Roles,
+    masks: Masks | None,
 ) -> _Proposals:
-    return _Proposals(Box(x, y, width, height), texts, masks)
+    return _Proposals(Box(x, y, width, height), texts, clicks, masks)
 
 
 @lru_cache(maxsize=_WINDOWS_REMEMBERED)
 def _window_actions(settings: CandidateSettings) -> tuple[tuple[Action, str, str], ...]:
     """The actions that name no element, with their signatures and labels."""
     planned: list[tuple[Template, Arguments, str]] = [
-        (KEY, (("key", key),), normalise(key)) for key in dict.fromkeys(settings.keys)
+        (KEY, (("key", key),), normalise(key))
+        for key in dict.fromkeys(str(parse_combination(key)) for key in settings.keys)
     ]
     if settings.scroll:
         planned += [
@@ -199,6 +229,13 @@ def _window_actions(settings: CandidateSettings) -> tuple[tuple[Action, str, str
         )
         for template, arguments, label in planned
     )
+
+
+def _check_role(role: str, what: str) -> None:
+    if role not in ROLES:
+        near = difflib.get_close_matches(role.lower(), sorted(ROLES), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f" (known: {', '.join(sorted(ROLES))})"
+        raise SettingsError(f"{what} holds {role!r}, which is no role{hint}")
 
 
 def _signature(template: Template, target: str, arguments: str) -> str:

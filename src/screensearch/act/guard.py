@@ -10,6 +10,7 @@ from screensearch.domain.action import Candidate
 from screensearch.domain.screen import Observation
 from screensearch.encode.masks import compile_pattern
 from screensearch.encode.text import normalise
+from screensearch.errors import SettingsError
 from screensearch.registry import Registry
 
 
@@ -38,9 +39,21 @@ class GuardRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings:
-    """The rules of a run, asked in this order; the first veto counts."""
+    """What must not be done. Credentials are asked first, then what is irreversible, then the rules."""
 
+    credentials: str = "deny"  # deny, allow: typing into password and payment fields, and clicking them
+    irreversible: str = "auto"  # auto, deny, allow: deleting, sending, buying, shutting down, …
     rules: tuple[GuardRule, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, known in (("credentials", ("deny", "allow")), ("irreversible", ("auto", "deny", "allow"))):
+            value = getattr(self, name)
+            if value not in known:
+                raise SettingsError(f"guard.{name} is {value!r}, but must be one of {', '.join(known)}")
+
+    def denies_irreversible(self, *, harmless: bool) -> bool:
+        """Whether irreversible actions are vetoed: ``auto`` means exactly where they could do harm."""
+        return self.irreversible == "deny" or (self.irreversible == "auto" and not harmless)
 
 
 class Veto(NamedTuple):
@@ -79,9 +92,33 @@ class DenyLabels:
         return None
 
 
-def build_guards(settings: GuardSettings) -> tuple[Guard, ...]:
-    """The guards that the settings name, in their order."""
-    return tuple(GUARDS.get(rule.name)(rule.patterns) for rule in settings.rules)
+def build_guards(settings: GuardSettings, *, harmless: bool) -> tuple[Guard, ...]:
+    """The guards of a run, in the order in which they are asked.
+
+    `harmless` says that nothing done here outlives the episode: a synthetic world, or a sandbox.
+    """
+    rules = list(settings.rules)
+    if settings.denies_irreversible(harmless=harmless):
+        rules.insert(0, GuardRule(name="irreversible"))
+    if settings.credentials == "deny":
+        rules.insert(0, GuardRule(name="credentials"))
+    return tuple(GUARDS.get(rule.name)(rule.patterns) for rule in rules)
+
+
+def open_gates(settings: GuardSettings, *, harmless: bool) -> list[str]:
+    """What a user must be told before this run begins, a sentence each: the gates that stand open."""
+    told = []
+    if not harmless and not settings.denies_irreversible(harmless=harmless):
+        told.append(
+            "guard.irreversible = 'allow' without a sandbox: the exploration may delete, send, buy or shut "
+            "down whatever the application can; set it to 'auto' or 'deny' to prevent that"
+        )
+    if not harmless and settings.credentials == "allow":
+        told.append(
+            "guard.credentials = 'allow' without a sandbox: the exploration may type into password and "
+            "payment fields; set it to 'deny' to prevent that"
+        )
+    return told
 
 
 def guard(candidates: Sequence[Candidate], observation: Observation, rules: Sequence[Guard]) -> Guarded:

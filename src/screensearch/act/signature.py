@@ -15,10 +15,10 @@ from functools import lru_cache
 
 from screensearch.act.templates import check_action, check_arguments, template_of
 from screensearch.domain.action import Action, Argument, Signature
+from screensearch.domain.roles import ROLES, map_role
 from screensearch.domain.screen import Box, Element
 from screensearch.encode.grid import GRID, cell_at, cell_name, centre_of
 from screensearch.encode.masks import Masks
-from screensearch.encode.roles import ROLES, map_role
 from screensearch.encode.text import normalise
 from screensearch.errors import FormatError
 

@@ -57,6 +57,8 @@ class Template:
 
 
 FOCUS_CLICK = Template("focus_click", 1, "required")
+DOUBLE_CLICK = Template("double_click", 1, "required")
+RIGHT_CLICK = Template("right_click", 1, "required")
 FOCUS_TYPE = Template("focus_type", 1, "required", (Parameter("text", str),))
 SCROLL = Template(
     "scroll",
@@ -68,7 +70,8 @@ WAIT = Template("wait", 1, "absent")
 KEY = Template("key", 1, "absent", (Parameter("key", str),))
 
 TEMPLATES: Mapping[str, Template] = {
-    template.id: template for template in (FOCUS_CLICK, FOCUS_TYPE, SCROLL, WAIT, KEY)
+    template.id: template
+    for template in (FOCUS_CLICK, DOUBLE_CLICK, RIGHT_CLICK, FOCUS_TYPE, SCROLL, WAIT, KEY)
 }
 
 

@@ -2,29 +2,70 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
 from rich.markup import escape
 
-from screensearch import StopRule, Summary, resolve, resume_exploration, start_exploration
+from screensearch import (
+    Outcome,
+    Settings,
+    StopRule,
+    Summary,
+    open_run,
+    resume_exploration,
+    settings_for,
+    start_exploration,
+)
+from screensearch.act.guard import open_gates
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json, say, table
+from screensearch.config import DESKTOP
 from screensearch.errors import SettingsError
+from screensearch.explore.consent import check_consent
 from screensearch.explore.exploration import LARGEST_SEED
 
 DEFAULT_STEPS = 2000
 
+COMMAND = "screensearch.command"
+"""Where the command after ``--`` waits while the rest is parsed."""
 
-@click.command()
-@click.argument("environment", required=False)
+FAILURES = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE, Outcome.LOST)
+"""What ``--fail-on`` knows."""
+
+FOUND_STATUS = 3
+"""The status of an exploration that met what it was told to fail on."""
+
+
+class ExploreCommand(click.Command):
+    """Everything after ``--`` is a command to explore, and none of our business to parse."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        if "--" in arguments:
+            place = arguments.index("--")
+            arguments, context.meta[COMMAND] = arguments[:place], tuple(arguments[place + 1 :])
+        return super().parse_args(context, arguments)
+
+
+@click.command(cls=ExploreCommand)
+@click.argument("target", required=False, metavar="[TARGET | -- COMMAND [ARGUMENT]...]")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder of the run. Default: a new one in runs/."
 )
 @click.option("--steps", type=click.IntRange(min=1), help="Stop when the run has so many steps.")
+@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
+@click.option("--states", type=click.IntRange(min=1), help="Stop when the run has so many states.")
 @click.option("--plateau", type=click.IntRange(min=1), help="Stop after so many steps without a new state.")
+@click.option(
+    "--fail-on",
+    metavar="OUTCOMES",
+    help=f"End with status {FOUND_STATUS} if this exploration met one of these, e.g. crash,hang: "
+    f"{', '.join(FAILURES)}.",
+)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @click.option(
     "--seed",
@@ -46,49 +87,91 @@ DEFAULT_STEPS = 2000
     default=None,
     help="Keep a picture of every observation (the default), or go about ten times as fast without.",
 )
+@click.option(
+    "--unsandboxed",
+    is_flag=True,
+    help="Run the application without a sandbox: as you, with your files, your network and your devices. "
+    "Irreversible actions stay denied unless --allow-irreversible is given as well.",
+)
+@click.option(
+    "--allow-irreversible",
+    is_flag=True,
+    help="With --unsandboxed: do not deny actions that cannot be undone, such as delete, send or buy. What "
+    "they do there is real.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the run in --out, under its own settings.")
 @as_json_option
+@click.pass_context
 def explore(
-    environment: str | None,
+    context: click.Context,
+    target: str | None,
     out: Path | None,
     steps: int | None,
+    minutes: float | None,
     seconds: float | None,
+    states: int | None,
     plateau: int | None,
+    fail_on: str | None,
     workers: int,
     seed: int,
     preset: str,
     overrides: tuple[str, ...],
     screenshots: bool | None,
+    unsandboxed: bool,
+    allow_irreversible: bool,
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Explore ENVIRONMENT (such as synthetic:notepad) and leave a run that can be opened.
+    """Explore an application and leave a run that can be opened.
 
-    Without a stop rule it takes 2000 steps. Ctrl-C ends it early and leaves a usable run;
-    `--resume --out RUN` goes on with it.
+    TARGET is the name of an application that has a profile (`screensearch apps` lists them), a profile of
+    your own (a path that ends in .toml), or an environment such as synthetic:notepad. Without a TARGET, the
+    COMMAND after -- is explored as it is.
+
+    Without a stop rule, in the options or in the settings, it takes 2000 steps. Ctrl-C ends it early and
+    leaves a usable run; `--resume --out RUN` goes on with it.
     """
-    if steps is None and seconds is None and plateau is None:
-        steps = DEFAULT_STEPS
+    command: tuple[str, ...] | None = context.meta.get(COMMAND)
+    failing = _failing_outcomes(fail_on)
+    stop = _stop_rule(steps, minutes, seconds, states, plateau)
     if out is not None and str(out) == ".":
         raise SettingsError("--out names no folder of its own: give a new one, such as runs/mine")
-    stop = StopRule(steps=steps, seconds=seconds, plateau=plateau)
+    if allow_irreversible and not unsandboxed:
+        raise SettingsError(
+            "--allow-irreversible goes with --unsandboxed only: the sandbox needs no such permission"
+        )
     if resume:
         if out is None:
             raise SettingsError("--resume needs --out: the folder of the run to go on with")
-        if environment is not None or overrides or preset != "default" or screenshots is not None or seed:
+        given = (target, command, screenshots, overrides or None, seed or None)
+        if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
-                "a resumed run keeps its environment, seed and settings: give --resume, --out, a stop rule "
-                "and --workers only"
+                "a resumed run keeps its environment, seed and settings: give --resume, --out, a stop rule, "
+                "--workers and --fail-on only (and --unsandboxed again if it was started so)"
             )
-        with LiveView(console(stderr=True), what=str(out), steps=steps) as view:
-            summary = resume_exploration(out, stop=stop, workers=workers, on_progress=view.show)
+        with open_run(out) as run:
+            settings, environment = run.settings, run.environment
+        _check_same_walls(out, settings, unsandboxed, allow_irreversible)
     else:
-        if environment is None:
-            raise SettingsError("what shall be explored? Try: screensearch explore synthetic:notepad")
         if screenshots is not None:
             overrides = (*overrides, f'explore.screenshots="{"all" if screenshots else "none"}"')
-        settings = resolve(preset, overrides=overrides)
-        with LiveView(console(stderr=True), what=environment, steps=steps) as view:
+        environment, settings = settings_for(_named_target(target, command), preset, overrides)
+        settings = _with_flags(environment, settings, unsandboxed, allow_irreversible)
+    check_consent(settings, unsandboxed, allow_irreversible)
+    if not settings.desktop.sandbox:
+        _warn(environment, settings)
+    stop = stop or _default_rule(settings)
+    with LiveView(console(stderr=True), what=str(out) if resume else environment, steps=stop.steps) as view:
+        if resume and out is not None:
+            summary = resume_exploration(
+                out,
+                stop=stop,
+                workers=workers,
+                on_progress=view.show,
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
+            )
+        else:
             summary = start_exploration(
                 environment,
                 out or _fresh_folder(environment),
@@ -97,11 +180,106 @@ def explore(
                 workers=workers,
                 seed=seed,
                 on_progress=view.show,
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
             )
     if as_json:
         print_json(summary)
     else:
         _print_summary(summary)
+    _fail_if_found(context, summary, failing)
+
+
+def _named_target(target: str | None, command: tuple[str, ...] | None) -> str | tuple[str, ...]:
+    """What shall be explored: a target, or the words of a command."""
+    if command is not None and target is not None:
+        raise SettingsError(
+            f"{target!r} and the command after -- are two things to explore: leave one of them out"
+        )
+    if command is not None:
+        return command
+    if target is None:
+        raise SettingsError(
+            "what shall be explored? Try: screensearch explore mousepad, screensearch explore -- COMMAND, or "
+            "screensearch explore synthetic:notepad"
+        )
+    return target
+
+
+# -- when it ends ---------------------------------------------------------------------------------
+
+
+def _stop_rule(
+    steps: int | None, minutes: float | None, seconds: float | None, states: int | None, plateau: int | None
+) -> StopRule | None:
+    """The rule that the options give, if they give one."""
+    times = [*([] if seconds is None else [seconds]), *([] if minutes is None else [60 * minutes])]
+    if not times and steps is None and states is None and plateau is None:
+        return None
+    return StopRule(steps=steps, seconds=min(times, default=None), states=states, plateau=plateau)
+
+
+def _default_rule(settings: Settings) -> StopRule:
+    """The rule of the settings; without one, a number of steps that soon comes to an end."""
+    given = settings.stop
+    if (given.steps, given.minutes, given.states, given.plateau) == (None, None, None, None):
+        return StopRule(steps=DEFAULT_STEPS)
+    return StopRule.of(given)
+
+
+def _failing_outcomes(names: str | None) -> tuple[str, ...]:
+    """The outcomes of ``--fail-on``; a name that is none of them gets help."""
+    named = tuple(name.strip() for name in (names or "").split(",")) if names is not None else ()
+    for name in named:
+        if name not in FAILURES:
+            near = difflib.get_close_matches(name, map(str, FAILURES), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingsError(f"--fail-on knows no outcome {name!r}{hint} (known: {', '.join(FAILURES)})")
+    return named
+
+
+def _fail_if_found(context: click.Context, summary: Summary, failing: tuple[str, ...]) -> None:
+    """Say what was found that was not to be, and end with a status of its own."""
+    found = [f"{count} {name}" for name in failing if (count := summary.new_outcomes.get(name, 0))]
+    if found:
+        folder = shlex.quote(summary.run)
+        shows = "show" if found[0].endswith(Outcome.LOST) and len(found) == 1 else "findings"
+        click.echo(f"This exploration met {', '.join(found)}: screensearch {shows} {folder}", err=True)
+        context.exit(FOUND_STATUS)
+
+
+# -- without a sandbox ----------------------------------------------------------------------------
+
+
+def _with_flags(
+    environment: str, settings: Settings, unsandboxed: bool, allow_irreversible: bool
+) -> Settings:
+    """The settings of a new run with what the flags say."""
+    if unsandboxed:
+        if environment.partition(":")[0] != DESKTOP:
+            raise SettingsError(f"--unsandboxed is for applications on a desktop, and {environment} is none")
+        settings = replace(settings, desktop=replace(settings.desktop, sandbox=False))
+    if allow_irreversible:
+        settings = replace(settings, guard=replace(settings.guard, irreversible="allow"))
+    return settings
+
+
+def _check_same_walls(run: Path, settings: Settings, unsandboxed: bool, allow_irreversible: bool) -> None:
+    """Refuse flags that a resumed run was not started with: it keeps its settings."""
+    if unsandboxed and settings.desktop.sandbox:
+        raise SettingsError(f"{run} was started in a sandbox and goes on in it: leave --unsandboxed out")
+    if allow_irreversible and settings.guard.irreversible != "allow":
+        raise SettingsError(f"{run} was started without --allow-irreversible and goes on so: leave it out")
+
+
+def _warn(environment: str, settings: Settings) -> None:
+    """Tell what may happen now."""
+    told = f"{environment} runs without a sandbox: as you, with your files, your network and your devices"
+    for each in (told, *open_gates(settings.guard, harmless=False)):
+        click.echo(f"Warning: {each}", err=True)
+
+
+# -- what it came to ------------------------------------------------------------------------------
 
 
 def _fresh_folder(environment: str) -> Path:
@@ -118,11 +296,14 @@ def _print_summary(summary: Summary) -> None:
     endings = {
         "steps": "all steps taken",
         "seconds": "time is up",
+        "states": "all states found that were asked for",
         "plateau": "no new states any more",
         "interrupted": "interrupted",
     }
     say(out, f"[bold]{escape(summary.run)}[/]  {escape(summary.environment)}  ({endings[summary.ended]})")
-    figures = table("steps", "states", "edges", "captures", "crashes", "hangs", "missed", "lost", "steps/s")
+    figures = table(
+        "steps", "states", "edges", "captures", "crashes", "hangs", "exits", "missed", "lost", "steps/s"
+    )
     figures.add_row(
         *(
             f"{value:,}"
@@ -133,6 +314,7 @@ def _print_summary(summary: Summary) -> None:
                 summary.captures,
                 summary.crashes,
                 summary.hangs,
+                summary.exits,
                 summary.missed,
                 summary.lost,
             )

@@ -69,6 +69,6 @@ class LiveView:
         panel.add_row(
             f"ambiguity {progress.ambiguity:.3f}",
             f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
-            f"missed {progress.missed}  lost {progress.lost}",
+            f"exits {progress.exits}  missed {progress.missed}  lost {progress.lost}",
         )
         return panel

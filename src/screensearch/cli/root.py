@@ -6,10 +6,13 @@ from importlib.metadata import version
 
 import click
 
+from screensearch.cli.apps import apps
 from screensearch.cli.explain import explain
 from screensearch.cli.explore import explore
+from screensearch.cli.findings import findings
 from screensearch.cli.plugins import plugins
 from screensearch.cli.show import show, states
+from screensearch.cli.skipped import skipped
 from screensearch.cli.study import study
 from screensearch.cli.verify import verify
 from screensearch.errors import ScreenSearchError
@@ -37,5 +40,5 @@ def main() -> None:
     """
 
 
-for command in (explore, show, states, explain, verify, plugins, study):
+for command in (explore, apps, show, states, findings, skipped, explain, verify, plugins, study):
     main.add_command(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
             )
         say(out, "\n[bold]Failures[/]")
         out.print(rows)
+        say(out, f"[dim]What led to them: screensearch findings {escape(shlex.quote(str(run)))}[/]")
 
 
 def _show_state(run: Path, number: int, as_json: bool) -> None:

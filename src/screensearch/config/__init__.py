@@ -6,18 +6,23 @@ from screensearch.config.layers import load_preset, presets, resolve
 from screensearch.config.settings import (
     ExploreSettings,
     Settings,
+    StopSettings,
     settings_document,
     settings_from_document,
 )
+from screensearch.config.targets import DESKTOP, settings_for
 from screensearch.config.toml import to_toml
 
 __all__ = [
+    "DESKTOP",
     "ExploreSettings",
     "Settings",
+    "StopSettings",
     "load_preset",
     "presets",
     "resolve",
     "settings_document",
+    "settings_for",
     "settings_from_document",
     "to_toml",
 ]

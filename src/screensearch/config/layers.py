@@ -1,6 +1,7 @@
 """From a preset, files and overrides to one `Settings`, with errors that say where to look.
 
-Layers apply in order: preset, then files, then overrides; a later value replaces an earlier one.
+Layers apply in order: preset, then profiles and files, then overrides; a later value replaces an
+earlier one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,9 @@ class Layer:
     lines: Mapping[Key, int]  # empty for an override
 
     def place(self, key: Key) -> str:
-        """Where a key of this layer stands, for messages."""
-        line = self.lines.get(key)
+        """Where a key of this layer stands, or the nearest one that it lies in, for messages."""
+        known = (self.lines.get(key[:length]) for length in range(len(key), 0, -1))
+        line = next((each for each in known if each is not None), None)
         return self.origin if line is None else f"{self.origin}, line {line}"
 
 
@@ -52,7 +54,7 @@ def presets() -> list[str]:
 
 def load_preset(name_or_path: str | Path) -> Settings:
     """A shipped preset by name, or a settings file by path (what it leaves out is as in the code)."""
-    return _build([_preset(name_or_path)])
+    return build([preset_layer(name_or_path)])
 
 
 def resolve(
@@ -61,11 +63,11 @@ def resolve(
     overrides: Sequence[str] = (),
 ) -> Settings:
     """The settings of a preset, changed by files and then by overrides such as ``select.c_puct=2``."""
-    return _build(
+    return build(
         [
-            _preset(preset),
-            *(_file(Path(each)) for each in files),
-            *(_override(each) for each in overrides),
+            preset_layer(preset),
+            *(file_layer(Path(each)) for each in files),
+            *(override_layer(each) for each in overrides),
         ]
     )
 
@@ -73,29 +75,38 @@ def resolve(
 # -- reading layers -------------------------------------------------------------------------------
 
 
-def _preset(name_or_path: str | Path) -> Layer:
+def preset_layer(name_or_path: str | Path) -> Layer:
+    """A shipped preset by name, or a settings file by path."""
     name = str(name_or_path)
     if isinstance(name_or_path, Path) or name.endswith(".toml") or "/" in name:
-        return _file(Path(name_or_path))
+        return file_layer(Path(name_or_path))
     text = preset_text(name)
     if text is None:
         known = preset_names()
         raise SettingsError(
-            f"no preset named {name!r}{_hint(name, known)} (known: {', '.join(known)}; "
+            f"no preset named {name!r}{near_miss(name, known)} (known: {', '.join(known)}; "
             "a settings file is named by a path that ends in .toml)"
         )
-    return _layer(f"preset {name!r}", text)
+    return text_layer(f"preset {name!r}", text)
 
 
-def _file(path: Path) -> Layer:
-    return _layer(f"settings file {str(path)!r}", read_text(path))
+def file_layer(path: Path, what: str = "settings file") -> Layer:
+    """The values of a file. The sources of `app.files` are relative to its folder."""
+    return text_layer(f"{what} {str(path)!r}", read_text(path), folder=path.parent)
 
 
-def _layer(origin: str, text: str) -> Layer:
-    return _checked(Layer(origin, read_toml(text, origin), line_of_each_key(text)))
+def text_layer(origin: str, text: str, folder: Path | None = None) -> Layer:
+    """The values of a TOML text, if it names only settings that exist."""
+    layer = _checked(Layer(origin, read_toml(text, origin), line_of_each_key(text)))
+    return layer if folder is None else _with_sources(layer, folder.resolve())
 
 
-def _override(text: str) -> Layer:
+def values_layer(origin: str, values: Mapping[str, Any]) -> Layer:
+    """Values that come from no text, such as a command that was typed."""
+    return _checked(Layer(origin, values, {}))
+
+
+def override_layer(text: str) -> Layer:
     """A ``key=value``. The value is read as TOML; what is not TOML is taken as the text it is."""
     name, equals, written = text.partition("=")
     key = tuple(name.strip().split("."))
@@ -107,31 +118,52 @@ def _override(text: str) -> Layer:
         value = written.strip()
     for part in reversed(key):
         value = {part: value}
-    return _checked(Layer(f"--set {text!r}", value, {}))
+    return _with_sources(_checked(Layer(f"--set {text!r}", value, {})), Path.cwd())
+
+
+def _with_sources(layer: Layer, folder: Path) -> Layer:
+    """The layer with the sources of `app.files` absolute: what a run stores must not depend on its folder."""
+    table = layer.values.get("app")
+    entries = table.get("files") if isinstance(table, Mapping) else None
+    if not isinstance(entries, list):
+        return layer  # a wrong type is refused when the layers are put together
+    found = []
+    for number, entry in enumerate(entries):
+        if isinstance(entry, Mapping) and isinstance(entry.get("source"), str) and entry["source"]:
+            source = folder / entry["source"]
+            if not source.exists():
+                place = layer.place(("app", "files", str(number), "source"))
+                raise SettingsError(
+                    f"{place}: app.files names the source {entry['source']!r}, and there is no {source}: "
+                    "put it there, or give the file a text instead"
+                )
+            entry = {**entry, "source": str(source)}
+        found.append(entry)
+    return replace(layer, values={**layer.values, "app": {**layer.values["app"], "files": found}})
 
 
 def _checked(layer: Layer) -> Layer:
     """The layer, if it names only settings that exist."""
     declared = declared_settings()
     for key, value in items_of(layer.values):
-        problem = _unknown_entry(key, value) if key in declared else _unknown(key)
-        if problem:
-            raise SettingsError(f"{layer.place(key)}: {problem}")
+        if key not in declared:
+            raise SettingsError(f"{layer.place(key)}: {_unknown(key)}")
+        _check_entries(layer, key, value)
     return layer
 
 
-def _unknown_entry(key: Key, value: Any) -> str:
-    """What to say about a list of tables of which one holds an unknown name; nothing if all is well."""
+def _check_entries(layer: Layer, key: Key, value: Any) -> None:
+    """Refuse a list of tables of which one holds an unknown name."""
     names = entry_names(declared_settings()[key])
     if not names or not isinstance(value, list):
-        return ""
-    given = (name for entry in value if isinstance(entry, Mapping) for name in entry)
-    unknown = next((name for name in given if name not in names), None)
-    if unknown is None:
-        return ""
-    return (
-        f"an entry of {'.'.join(key)} has no {unknown!r}{_hint(unknown, names)} (known: {', '.join(names)})"
-    )
+        return
+    for number, entry in enumerate(value):
+        for name in entry if isinstance(entry, Mapping) else ():
+            if name not in names:
+                raise SettingsError(
+                    f"{layer.place((*key, str(number), name))}: an entry of {'.'.join(key)} has no "
+                    f"{name!r}{near_miss(name, names)} (known: {', '.join(names)})"
+                )
 
 
 def _unknown(key: Key) -> str:
@@ -142,7 +174,7 @@ def _unknown(key: Key) -> str:
     if inside:
         return f"{name} is a table, not a setting; it holds {', '.join(inside)}"
     same_leaf = [each for each in settings if each.rpartition(".")[2] == key[-1]]
-    hint = _hint(name, settings) or (f"; did you mean {same_leaf[0]!r}?" if same_leaf else "")
+    hint = near_miss(name, settings) or (f"; did you mean {same_leaf[0]!r}?" if same_leaf else "")
     if not hint:
         table = [each for each in settings if each.startswith(f"{key[0]}.")]
         tables = list(dict.fromkeys(each.partition(".")[0] for each in settings))
@@ -150,7 +182,8 @@ def _unknown(key: Key) -> str:
     return f"no setting named {name!r}{hint}"
 
 
-def _hint(name: str, known: Sequence[str]) -> str:
+def near_miss(name: str, known: Sequence[str]) -> str:
+    """``; did you mean 'x'?``, or nothing."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
     return f"; did you mean {near[0]!r}?" if near else ""
 
@@ -158,7 +191,8 @@ def _hint(name: str, known: Sequence[str]) -> str:
 # -- putting them together ------------------------------------------------------------------------
 
 
-def _build(layers: Sequence[Layer]) -> Settings:
+def build(layers: Sequence[Layer]) -> Settings:
+    """One `Settings` from layers, the lowest first; a refusal names the layer that brought it about."""
     try:
         return _convert(layers)
     except msgspec.ValidationError as problem:
@@ -200,13 +234,14 @@ def _with_absent(values: dict[str, Any], path: Key = ()) -> dict[str, Any]:
 def _wrong_type(problem: str, layers: Sequence[Layer]) -> str:
     """What msgspec says about a type, with the setting, its value and the layer it came from."""
     expected, _, location = problem.partition(" - at ")
-    key = _declared_prefix(re.findall(r"\w+", location))
+    parts = tuple(re.findall(r"\w+", location))
+    key = _declared_prefix(parts)
     said = re.sub(r"\b(object|null)\b", lambda word: _TOML_WORDS[word[0]], expected)
     said = f"{said[:1].lower()}{said[1:]}"
     for layer in reversed(layers):
         for each, value in items_of(layer.values):
             if each == key:
-                return f"{layer.place(key)}: {'.'.join(key)} is {value!r}: {said}"
+                return f"{layer.place(parts)}: {'.'.join(key)} is {value!r}: {said}"
     return f"{'.'.join(key)}: {said}"
 
 

@@ -6,6 +6,7 @@ Each room defines and checks its own settings; this module only puts them togeth
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,8 @@ from screensearch.act.candidates import CandidateSettings
 from screensearch.act.guard import GuardSettings
 from screensearch.encode.embed import EmbedSettings
 from screensearch.encode.encoder import EncodeSettings
+from screensearch.encode.redact import RedactSettings
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.errors import FormatError, NewerFormat, SettingsError
 from screensearch.identify.resolve import IdentifySettings
 from screensearch.record.ambiguity import AmbiguitySettings
@@ -54,9 +57,30 @@ class ExploreSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StopSettings:
+    """When an exploration has enough, unless whoever starts it says otherwise."""
+
+    steps: int | None = None  # [1, ∞) of the whole run, resumed parts included
+    minutes: float | None = None  # (0, ∞) of one exploration
+    states: int | None = None  # [1, ∞) of the whole run
+    plateau: int | None = None  # [1, ∞) steps in a row without a new state
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "states", "plateau"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f'stop.{name} is {value!r}, but must be >= 1, or "none"')
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise SettingsError(f'stop.minutes is {self.minutes!r}, but must be > 0, or "none"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One configuration, in the order of the flow."""
 
+    app: AppSettings = field(default_factory=AppSettings)
+    desktop: DesktopSettings = field(default_factory=DesktopSettings)
+    redact: RedactSettings = field(default_factory=RedactSettings)
     encode: EncodeSettings = field(default_factory=EncodeSettings)
     embed: EmbedSettings = field(default_factory=EmbedSettings)
     identify: IdentifySettings = field(default_factory=IdentifySettings)
@@ -66,6 +90,7 @@ class Settings:
     guard: GuardSettings = field(default_factory=GuardSettings)
     select: SelectSettings = field(default_factory=SelectSettings)
     explore: ExploreSettings = field(default_factory=ExploreSettings)
+    stop: StopSettings = field(default_factory=StopSettings)
 
 
 def settings_document(settings: Settings) -> dict[str, Any]:

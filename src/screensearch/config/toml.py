@@ -21,6 +21,7 @@ ABSENT = "none"
 _PREAMBLE = "# Every setting of a run. The source in brackets after a value is that of its default."
 
 _TABLE = re.compile(r"\s*\[([\w.\"'-]+)\]")
+_ENTRY = re.compile(r"\s*\[\[([\w.\"'-]+)\]\]")
 _VALUE = re.compile(r"(\s*)([\w.\"'-]+)\s*=\s*")
 
 
@@ -53,11 +54,22 @@ def preset_names() -> list[str]:
 
 
 def line_of_each_key(text: str) -> dict[Key, int]:
-    """The line on which each key of a valid TOML text stands, counted from 1. Serves messages only."""
+    """The line on which each key of a valid TOML text stands, counted from 1. Serves messages only.
+
+    The entries of a list that is written as ``[[app.files]]`` are counted from 0: what the second one
+    calls ``path`` is ``("app", "files", "1", "path")``.
+    """
     lines: dict[Key, int] = {}
+    entries: dict[Key, int] = {}
     table: Key = ()
     for number, line in enumerate(text.split("\n"), start=1):
-        if heading := _TABLE.match(line):
+        if entry := _ENTRY.match(line):
+            key = _path(entry[1])
+            table = (*key, str(entries.setdefault(key, 0)))
+            entries[key] += 1
+            lines.setdefault(key, number)
+            lines[table] = number
+        elif heading := _TABLE.match(line):
             table = _path(heading[1])
             lines.setdefault(table, number)
         elif value := _VALUE.match(line):

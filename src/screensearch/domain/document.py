@@ -101,6 +101,7 @@ def _storable_observation(observation: Observation) -> Observation:
                 element,
                 role=storable(element.role),
                 text=storable(element.text),
+                value=storable(element.value),
                 box=_box(element.box),
                 application=storable(element.application),
                 parent=None if abs(element.parent or 0) >= 2**63 else element.parent,

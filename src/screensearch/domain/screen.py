@@ -20,7 +20,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One control as a backend saw it; `role` is already of our vocabulary (see ``encode.roles``)."""
+    """One control as a backend saw it; `role` is already of our vocabulary (see ``domain.roles``)."""
 
     role: str
     text: str
@@ -33,6 +33,9 @@ class Element:
     checked: bool = False
     parent: int | None = None  # index in the observation; never followed by the encoder
     handle: str = field(default="", compare=False)  # the backend's own reference: unstable, no identity
+    value: str = ""  # what it holds, where that is not what it is called: the content of a field, a number
+    secret: bool = False  # shows or takes a password: it is not typed into, and what it says is not kept
+    process: int | None = field(default=None, compare=False)  # as its machine or sandbox counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ class Outcome(StrEnum):
 
     OK = "ok"
     CAPTURE = "capture"  # another application's window took the input
-    CRASH = "crash"  # the application's process ended
+    CRASH = "crash"  # the application was ended by a signal, or ended with a status that is not 0
     HANG = "hang"  # the application stopped answering
+    EXIT = "exit"  # the application ended by itself with status 0, as by File > Quit
     MISSED = "missed"  # the target had moved or vanished: nothing was clicked
     LOST = "lost"  # the worker or its machine failed: says nothing about the application
 

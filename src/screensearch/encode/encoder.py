@@ -14,11 +14,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from screensearch.domain.roles import ROLES, UnknownRoles, map_role
 from screensearch.domain.screen import Box, Element, Metadata, Observation, Screen, Window
 from screensearch.encode.atoms import role_atom, text_atom
 from screensearch.encode.grid import GRID, cell_at, centre_of
 from screensearch.encode.masks import Masks, MaskSettings
-from screensearch.encode.roles import ROLES, UnknownRoles, map_role
 from screensearch.encode.text import normalise
 from screensearch.errors import SettingsError
 
@@ -105,7 +105,7 @@ class Encoder:
         texts: dict[str, tuple[int, str]] = {}
         for element in observation.elements:
             box = element.box
-            part = known.get((element.role, element.text, box.x, box.y, box.width, box.height))
+            part = known.get((element.role, element.text, element.value, box.x, box.y, box.width, box.height))
             if part is None:
                 part = self._read(element, window, known)
                 if part is None:
@@ -136,7 +136,7 @@ class Encoder:
         if centre is None:
             return None
         row, column = cell_at(centre)
-        text = normalise(element.text)
+        text = normalise(shown_text(element))
         kept = text if self._masks is None else self._masks.apply(text, centre)
         part = _Part(
             role_atom(row, column, map_role(element.role)),
@@ -144,13 +144,13 @@ class Encoder:
             (row * GRID + column, kept),
             remark=kept != text or element.role not in ROLES,
         )
-        if len(element.text) <= _LONGEST_REMEMBERED:
-            known[(element.role, element.text, box.x, box.y, box.width, box.height)] = part
+        if len(element.text) + len(element.value) <= _LONGEST_REMEMBERED:
+            known[(element.role, element.text, element.value, box.x, box.y, box.width, box.height)] = part
             self._remembered += 1
         return part
 
     def _remark(self, element: Element, part: _Part) -> None:
-        if part.reading[1] != normalise(element.text):
+        if part.reading[1] != normalise(shown_text(element)):
             self._masked += 1
         map_role(element.role, unknown=self._unknown)
 
@@ -191,6 +191,11 @@ class Encoder:
             if len(window.title) <= _LONGEST_REMEMBERED:
                 self._metadata[seen] = metadata
         return metadata
+
+
+def shown_text(element: Element) -> str:
+    """All that an element shows: what it is called and what it holds. (A signature has the former only.)"""
+    return f"{element.text} {element.value}" if element.value else element.text
 
 
 def atoms_key(roles: tuple[str, ...], texts: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from screensearch.domain.action import Action
 from screensearch.domain.screen import Observation
 from screensearch.domain.transition import Outcome
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.registry import Registry
 
 
@@ -66,10 +67,19 @@ class TruthTeller(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What a run lends an environment: whether pictures are wanted, and the settings of desktops."""
+
+    screenshots: bool = True
+    app: AppSettings = field(default_factory=AppSettings)
+    desktop: DesktopSettings = field(default_factory=DesktopSettings)
+
+
 class OpenEnvironment(Protocol):
     """An environment plugin: opens ``name:argument`` (the argument may be empty)."""
 
-    def __call__(self, argument: str, *, screenshots: bool) -> Environment: ...
+    def __call__(self, argument: str, means: Means) -> Environment: ...
 
 
 ENVIRONMENTS: Registry[OpenEnvironment] = Registry("environment")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from screensearch.environments.protocol import ENVIRONMENTS, Environment
+from screensearch.environments.protocol import ENVIRONMENTS, Environment, Means
 from screensearch.errors import EnvironmentFailed, ScreenSearchError
 
 
-def open_environment(specification: str, *, screenshots: bool) -> Environment:
+def open_environment(specification: str, means: Means) -> Environment:
     """Open what a specification names; the argument is the plugin's own business."""
     name, _, argument = specification.partition(":")
     open_world = ENVIRONMENTS.get(name)
     try:
-        return open_world(argument, screenshots=screenshots)
+        return open_world(argument, means)
     except ScreenSearchError:
         raise
     except Exception as problem:  # a plugin may raise anything

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import math
 import uuid
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,13 +18,14 @@ from screensearch.domain.transition import Outcome
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, ScreenSearchError, SettingsError
-from screensearch.explore.budget import Budget
+from screensearch.explore.budget import Budget, StopRule
+from screensearch.explore.consent import check_consent
 from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
 from screensearch.explore.progress import Meter, Progress, Summary
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
-from screensearch.explore.worker import work
-from screensearch.record.run import Manifest, RunFolder, create_run, own
+from screensearch.explore.worker import means_of, work
+from screensearch.record.run import Manifest, RunFolder, create_run, open_run_folder, own
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
 
@@ -41,39 +41,29 @@ OBJECT = "object:"
 """How a manifest names an environment that was an object of the caller's, not a plugin."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StopRule:
-    """When an exploration has enough. The first rule that applies ends it; at least one is needed."""
-
-    steps: int | None = None  # of the whole run, resumed parts included
-    seconds: float | None = None  # of this exploration
-    plateau: int | None = None  # steps in a row without a new state
-
-    def __post_init__(self) -> None:
-        if self.steps is None and self.seconds is None and self.plateau is None:
-            raise SettingsError("an exploration needs a stop rule: give steps, seconds or plateau")
-        for name in ("steps", "seconds", "plateau"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise SettingsError(f"{name} is {value}; it must be positive and finite")
-
-
 def start_exploration(
     environment: str | Environment,
     folder: str | Path,
     *,
-    stop: StopRule,
+    stop: StopRule | None = None,
     settings: Settings | None = None,
     workers: int = 1,
     seed: int = 0,
     on_progress: OnProgress | None = None,
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
 ) -> Summary:
     """Explore into a new run folder.
 
     `environment` is a specification such as ``synthetic:notepad``, opened in worker processes, or an
-    environment object of the caller's own, driven in this process by one worker.
+    environment object of the caller's own, driven in this process by one worker. Without `stop` the
+    settings say when it is enough. Settings without a sandbox need `unsandboxed`: the application then
+    runs as you, with your files, your network and your devices. If they allow irreversible actions
+    there, they need `allow_irreversible` as well.
     """
     settings = settings or Settings()
+    check_consent(settings, unsandboxed, allow_irreversible)
+    stop = stop or StopRule.of(settings.stop)
     _check_workers(workers, environment)
     if not 0 <= seed <= LARGEST_SEED:
         raise SettingsError(f"seed is {seed}; it must be between 0 and {LARGEST_SEED}")
@@ -102,16 +92,22 @@ def resume_exploration(
     folder: str | Path,
     environment: Environment | None = None,
     *,
-    stop: StopRule,
+    stop: StopRule | None = None,
     workers: int = 1,
     on_progress: OnProgress | None = None,
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
 ) -> Summary:
     """Go on with a run under the settings, the seed and the environment it was started with.
 
-    A run of an environment object needs such an object again.
+    A run of an environment object needs such an object again, and a run that was started without a
+    sandbox needs `unsandboxed` again. Without `stop` its settings say when it is enough.
     """
     _check_workers(workers, environment)
     _check_no_loop_runs()
+    settings = settings_from_document(open_run_folder(Path(folder)).manifest.settings)
+    check_consent(settings, unsandboxed, allow_irreversible)
+    stop = stop or StopRule.of(settings.stop)
     return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
 
 
@@ -134,7 +130,8 @@ def _explore(
                     f"the run at {run.path} is of {run.manifest.environment!r}, not of an object for "
                     f"{environment.application!r}"
                 )
-            shard = ShardStore(log, settings, Budget(steps=stop.steps, plateau=stop.plateau))
+            budget = Budget(steps=stop.steps, states=stop.states, plateau=stop.plateau)
+            shard = ShardStore(log, settings, budget)
             exploration = _Exploration(run, shard, stop, on_progress)
             try:
                 asyncio.run(exploration.run(environment, workers))
@@ -153,7 +150,7 @@ async def _try_out(environment: str, settings: Settings) -> None:
     PRIORS.require_declared(settings.select.prior)
     for rule in settings.guard.rules:
         GUARDS.require_declared(rule.name)
-    world = open_environment(environment, screenshots=False)
+    world = open_environment(environment, replace(means_of(settings), screenshots=False))
     try:
         Mind(settings, world.application)
         await world.close()
@@ -293,7 +290,8 @@ class _Exploration:
     def summary(self) -> Summary:
         """What it came to."""
         shard, seconds = self._shard, self._meter.seconds
-        ended = "steps" if shard.budget.out_of_steps() else self._ended or "plateau"
+        reached = "states" if shard.budget.has_states() else "plateau"
+        ended = "steps" if shard.budget.out_of_steps() else self._ended or reached
         count = shard.graph.outcomes.get
         return Summary(
             run=str(self._run.path),
@@ -304,6 +302,7 @@ class _Exploration:
             captures=count(Outcome.CAPTURE, 0),
             crashes=count(Outcome.CRASH, 0),
             hangs=count(Outcome.HANG, 0),
+            exits=count(Outcome.EXIT, 0),
             missed=count(Outcome.MISSED, 0),
             lost=count(Outcome.LOST, 0),
             worker_failures=shard.worker_failures,
@@ -312,4 +311,5 @@ class _Exploration:
             digest=shard.graph.digest(),
             ended=ended,
             identifier=shard.resolver.describe(),
+            new_outcomes=self._meter.new_outcomes,
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import zlib
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
 from screensearch.act.candidates import candidates
-from screensearch.act.guard import build_guards, guard
+from screensearch.act.guard import build_guards, guard, open_gates
 from screensearch.config import Settings
 from screensearch.domain.action import Candidate
 from screensearch.domain.document import encode_observation
@@ -17,6 +19,7 @@ from screensearch.domain.screen import Observation
 from screensearch.domain.transition import Choice, Evidence
 from screensearch.encode.encoder import Encoder
 from screensearch.encode.masks import Masks
+from screensearch.encode.redact import Redactor
 from screensearch.encode.text import normalise
 from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
 from screensearch.record.artifacts import Artifacts
@@ -26,6 +29,11 @@ log = logging.getLogger(__name__)
 
 MOST_VETOES = 10_000
 """How many different vetoes are told: after that, a rule is known to be at work."""
+
+MOST_REASONS = 1_000
+"""How many different reasons are counted one by one."""
+
+OTHER_REASONS = "other reasons"
 
 KNOWN_ROWS = 200_000
 """How many screens a worker remembers the row of: forgetting one only makes it travel again."""
@@ -40,10 +48,16 @@ class Mind:
         self._artifacts = artifacts
         self._encoder = Encoder(settings.encode)
         self._masks = Masks(settings.encode.masks)
-        self._guards = build_guards(settings.guard)
+        harmless = settings.desktop.sandbox  # a synthetic world never leaves one
+        self._guards = build_guards(settings.guard, harmless=harmless)
+        for warning in open_gates(settings.guard, harmless=harmless):
+            log.warning("%s", warning)
+        self._redactor = Redactor(settings.redact) if settings.redact.at == "capture" else None
+        self._seen: tuple[Observation, Observation] | None = None  # the latest as it was, and redacted
         self._chooser = Chooser(settings.select)
         self._rows: dict[ScreenId, int] = {}
         self._vetoed: set[str] = set()  # signatures whose veto was told
+        self.vetoes: Counter[str] = Counter()  # candidates skipped at a choice so far, by reason
         self._met_application = False
         self._random = np.random.default_rng(0)
         self.announces = settings.select.count_in_flight
@@ -54,7 +68,11 @@ class Mind:
         self._random = np.random.default_rng(seed)
 
     async def see(self, observation: Observation) -> tuple[Sighting, str | None]:
-        """Encode what is seen; make its screenshot durable meanwhile, since the log will name it."""
+        """Encode what is seen; make its screenshot durable meanwhile, since the log will name it.
+
+        Secrets are taken out first: nothing after this line meets them.
+        """
+        observation = self._redacted(observation)
         writing: asyncio.Future[str] | None = None
         if self._artifacts is not None and observation.screenshot is not None:
             writing = asyncio.ensure_future(
@@ -80,18 +98,33 @@ class Mind:
         """Candidates, guard, prior, selector: one action, or None when nothing may be done."""
         if receipt.here is None:
             return None
+        reported, observation = observation, self._redacted(observation)  # signatures are kept, so redacted
         proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
         self._look_for_application(observation)
         allowed, vetoed = guard(proposed, observation, self._guards)
         for candidate, reason in vetoed:
+            known = reason in self.vetoes or len(self.vetoes) < MOST_REASONS
+            self.vetoes[reason if known else OTHER_REASONS] += 1
             if candidate.signature not in self._vetoed and len(self._vetoed) < MOST_VETOES:
                 self._vetoed.add(candidate.signature)
                 log.info("vetoed %s: %s", candidate.signature, reason)
         if not allowed:
             return None
-        return self._chooser.choose(
+        candidate, choice = self._chooser.choose(
             allowed, receipt.here.tried, rng=self._random, snapshot=receipt.snapshot, vetoed=len(vetoed)
         )
+        return _as_reported(candidate, observation, reported), choice
+
+    def redact(self, text: str) -> str:
+        """A text that is to be kept, such as a note on an outcome, without the secrets in it."""
+        return text if self._redactor is None else self._redactor.text(text)
+
+    def _redacted(self, observation: Observation) -> Observation:
+        if self._redactor is None:
+            return observation
+        if self._seen is None or self._seen[0] is not observation:
+            self._seen = observation, self._redactor.apply(observation)
+        return self._seen[1]
 
     def _look_for_application(self, observation: Observation) -> None:
         """Warn once if nothing on the screen is the application's own: then its name is wrong somewhere."""
@@ -107,7 +140,7 @@ class Mind:
             )
 
     def tell_counts(self) -> None:
-        """Say what was left out of the screens: elements without a place, masked texts, unknown roles."""
+        """Say what was left out: of the screens, for secrecy, and of the choices, by the guards."""
         counts = self._encoder.counts
         log.info(
             "encoded %d screens with %d elements: %d without a place, %d texts masked, unknown roles %s",
@@ -117,7 +150,26 @@ class Mind:
             counts.masked,
             dict(counts.unknown_roles) or "none",
         )
+        if self._redactor is not None and self._redactor.counts:
+            log.info("redacted %s", _listed(self._redactor.counts))
+        for reason, times in self.vetoes.most_common():
+            log.info("skipped %d times, %s", times, reason)
 
     @staticmethod
     def evidence(screenshot: str | None, *, act_seconds: float, decide_seconds: float = 0.0) -> Evidence:
         return Evidence(screenshot=screenshot, act_seconds=act_seconds, decide_seconds=decide_seconds)
+
+
+def _as_reported(candidate: Candidate, redacted: Observation, reported: Observation) -> Candidate:
+    """The candidate aimed at the element as the environment knows it: nothing of this is kept."""
+    element = candidate.action.element
+    if redacted is reported or element is None:
+        return candidate
+    for ours, theirs in zip(redacted.elements, reported.elements, strict=True):
+        if ours == element and ours.handle == element.handle:
+            return replace(candidate, action=replace(candidate.action, element=theirs))
+    return candidate
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} × {name}" for name, count in sorted(counts.items()))

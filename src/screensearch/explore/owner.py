@@ -212,7 +212,7 @@ class Owner:
         while budget.on_plateau() and budget.under_way and not budget.stopping:
             self._news.clear()
             await self._news.wait()
-        return budget.stopping or budget.on_plateau() or budget.out_of_steps(budget.under_way)
+        return budget.enough(budget.under_way)
 
     async def _run_process(self, worker: int) -> tuple[Connection, str | None]:
         """One life of a worker process, and how it failed if it did."""

@@ -24,6 +24,7 @@ class Progress:
     captures: int
     crashes: int
     hangs: int
+    exits: int
     missed: int
     lost: int
     worker_failures: int  # workers that died or were given up, in this exploration
@@ -42,14 +43,16 @@ class Summary:
     captures: int
     crashes: int
     hangs: int
+    exits: int
     missed: int
     lost: int
     worker_failures: int  # workers that died or were given up, in this exploration
     seconds: float
     steps_per_second: float  # of this exploration, not of earlier ones that it resumed
     digest: str
-    ended: str  # "steps", "seconds", "plateau" or "interrupted"
+    ended: str  # "steps", "seconds", "states", "plateau" or "interrupted"
     identifier: str
+    new_outcomes: dict[str, int]  # how often each outcome came up in this exploration alone
 
 
 class Meter:
@@ -60,6 +63,7 @@ class Meter:
         self._window_seconds = window_seconds
         self._begun = time.perf_counter()
         self._steps_at_start = shard.budget.taken
+        self._outcomes_at_start = dict(shard.graph.outcomes)
         self._readings: deque[tuple[float, int, int, int, float]] = deque()
 
     @property
@@ -70,6 +74,13 @@ class Meter:
     def steps_taken(self) -> int:
         """Steps of this exploration, without those it resumed from."""
         return self._shard.budget.taken - self._steps_at_start
+
+    @property
+    def new_outcomes(self) -> dict[str, int]:
+        """How often each outcome came up in this exploration; one that did not is left out."""
+        counts = self._shard.graph.outcomes
+        new = {each.value: counts.get(each, 0) - self._outcomes_at_start.get(each, 0) for each in Outcome}
+        return {outcome: count for outcome, count in new.items() if count}
 
     def read(self) -> Progress:
         now, graph, steps = self.seconds, self._shard.graph, self._shard.budget.taken
@@ -91,6 +102,7 @@ class Meter:
             captures=count(Outcome.CAPTURE, 0),
             crashes=count(Outcome.CRASH, 0),
             hangs=count(Outcome.HANG, 0),
+            exits=count(Outcome.EXIT, 0),
             missed=count(Outcome.MISSED, 0),
             lost=count(Outcome.LOST, 0),
             worker_failures=self._shard.worker_failures,

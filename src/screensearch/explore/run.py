@@ -15,6 +15,8 @@ from screensearch.domain.document import decode_observation
 from screensearch.domain.screen import Image, Observation, Screen, StateId
 from screensearch.domain.transition import Arrival, Entry, Transition
 from screensearch.errors import ScreenSearchError
+from screensearch.explore.findings import Finding, find_failures
+from screensearch.explore.skipped import Skipped, count_skipped
 from screensearch.explore.store import restore_graph
 from screensearch.explore.verify import Verification, verify_log
 from screensearch.identify.resolve import Resolver
@@ -144,6 +146,14 @@ class Run:
         if row is None:
             raise ScreenSearchError(f"entry {sequence} of {self.path} ended with nothing to be seen")
         return self.log.screen(row)
+
+    def findings(self) -> list[Finding]:
+        """Every crash, hang, exit and capture, each kind once, with the way that led there."""
+        return find_failures(self.log.read(), self.artifacts)
+
+    def skipped(self) -> list[Skipped]:
+        """What the guard kept from being done, why, and at how many choices."""
+        return count_skipped(self.log, self.settings)
 
     def explain(self, first: Screen, second: Screen) -> Comparison:
         """Two screens side by side: their score, both Jaccards, what they share and what they do not."""

@@ -65,7 +65,8 @@ class ShardStore:
         self.graph = restore_graph(log, settings)
         for row, state, founder in log.decided_screens():
             self.resolver.restore(log.screen(row), state, founder=founder)
-        self.budget.start_from(sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED))
+        executed = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
+        self.budget.start_from(executed, self.graph.states)
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
         self.landings_ambiguity = 0.0
         self.worker_failures = 0  # since this store was opened

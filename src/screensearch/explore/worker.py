@@ -10,7 +10,7 @@ import numpy as np
 
 from screensearch.config import Settings
 from screensearch.domain.transition import EpisodeId
-from screensearch.environments.protocol import Environment, TruthTeller
+from screensearch.environments.protocol import Environment, Means, TruthTeller
 from screensearch.errors import EnvironmentFailed
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Store, Witness, explore_episode
@@ -59,6 +59,13 @@ async def work(
                     "check the candidates and guard settings and that its elements can be clicked"
                 )
             number += 1
+
+
+def means_of(settings: Settings) -> Means:
+    """What a run with these settings lends an environment."""
+    return Means(
+        screenshots=settings.explore.screenshots == "all", app=settings.app, desktop=settings.desktop
+    )
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, ScreenSearchError
 from screensearch.explore.messages import Announce, Begin, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
-from screensearch.explore.worker import work
+from screensearch.explore.worker import means_of, work
 
 
 class OwnerGone(Exception):
@@ -77,7 +77,7 @@ async def serve(connection: socket.socket) -> None:
         raise FormatError(f"a worker was started with {type(assignment).__name__}, not with an assignment")
     try:
         settings = settings_from_document(assignment.settings)
-        world = open_environment(assignment.environment, screenshots=settings.explore.screenshots == "all")
+        world = open_environment(assignment.environment, means_of(settings))
         try:
             await work(
                 world,

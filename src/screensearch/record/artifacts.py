@@ -6,8 +6,9 @@ An artifact is durable when `put_image` returns, so that no row of the log can n
 from __future__ import annotations
 
 import hashlib
-import io
 import re
+import struct
+import zlib
 from pathlib import Path
 
 from PIL import Image as Pillow
@@ -19,9 +20,12 @@ from screensearch.record.durable import sync_folder, write_durably
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 _REMEMBERED = 50_000
-# 1080p window with text: level 1 took 37 ms and 273 kB, level 2 38 ms and 262 kB, level 6 54 ms and
-# 258 kB, level 9 200 ms and 253 kB.
-_COMPRESS_LEVEL = 2
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_AS_IT_IS, _AS_ABOVE = b"\0", b"\2"  # how a row is told: PNG's filters "none" and "up"
+# Six screenshots of mousepad, thunar and Calc, 1024×768, on average: level 1 took 4.1 ms and 64 kB, 3
+# 4.3 ms and 60 kB, 4 7.9 ms and 51 kB, 6 9.7 ms and 48 kB; Pillow at its level 2 11.2 ms and 64 kB. Filter
+# "up" for all rows took 4.8 ms and 68 kB at level 1; palettes do not fit: the letters' edges have colours.
+_COMPRESS_LEVEL = 3
 
 
 class Artifacts:
@@ -89,10 +93,27 @@ class Artifacts:
 
 
 def _png(image: Image) -> bytes:
-    file = io.BytesIO()
-    picture = Pillow.frombytes("RGB", (image.width, image.height), image.pixels)
-    picture.save(file, "PNG", compress_level=_COMPRESS_LEVEL)
-    return file.getvalue()
+    """A plain RGB file. Rows that equal the one above, most of a screen, are told as such."""
+    size = 3 * image.width
+    same = _AS_ABOVE + bytes(size)
+    rows: list[bytes] = []
+    above = b""
+    for start in range(0, len(image.pixels), size):
+        row = image.pixels[start : start + size]
+        if row == above:
+            rows.append(same)
+        else:
+            rows += (_AS_IT_IS, row)
+            above = row
+    eight_bits, rgb = 8, 2
+    header = struct.pack(">IIBBBBB", image.width, image.height, eight_bits, rgb, 0, 0, 0)
+    pixels = zlib.compress(b"".join(rows), _COMPRESS_LEVEL)
+    return _SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    checksum = zlib.crc32(content, zlib.crc32(kind))
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)
 
 
 def _name(image: Image) -> str:

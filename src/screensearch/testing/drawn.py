@@ -14,13 +14,16 @@ LABELS = (
     "Save",
     "Save as…",
     "Delete all",
+    "Password",
     "Open a menu, a dialog or the settings",
     "日本語 עברית",
     "a::b|c=d",
     "100% \\d+ [x]",
     "x" * 300,
 )
-_PROPOSED = CandidateSettings(keys=("Escape", "Delete"))
+_PROPOSED = CandidateSettings(
+    keys=("Escape", "Delete"), double_click_roles=("button",), right_click_roles=("button", "edit")
+)
 _WIDTH = 600
 
 

@@ -8,13 +8,15 @@ from collections.abc import Callable
 import msgspec
 
 from screensearch.domain.action import Action
+from screensearch.domain.roles import ROLES
 from screensearch.domain.screen import Element, Observation
 from screensearch.domain.transition import Outcome
-from screensearch.encode.roles import ROLES
 from screensearch.environments.protocol import Environment, Result, Start, TruthTeller
 from screensearch.testing.contract import ContractBroken, require, unbroken
 
 WINDOW_KINDS = ("main", "dialog", "menu", "popup")
+CLICKS = ("focus_click@1", "double_click@1", "right_click@1")
+TEMPLATES = ("wait@1", "key@1", "scroll@1", *CLICKS, "focus_type@1")
 SEEN = (Outcome.OK, Outcome.MISSED, Outcome.CAPTURE)
 GOES_ON = (Outcome.OK, Outcome.MISSED)
 
@@ -50,7 +52,7 @@ async def check_environment(
 
 async def _check_templates(environment: Environment, seed: int) -> None:
     """Each template once, from a fresh episode."""
-    for template in ("wait@1", "key@1", "scroll@1", "focus_click@1", "focus_type@1"):
+    for template in TEMPLATES:
         start = await environment.reset(seed)
         action = _example(template, start.observation, environment.application)
         if action is not None:
@@ -81,7 +83,7 @@ def _usable(observation: Observation, application: str) -> list[Element]:
 
 def _example(template: str, observation: Observation, application: str) -> Action | None:
     usable = _usable(observation, application)
-    if template == "focus_click@1":
+    if template in CLICKS:
         clickable = next((e for e in usable if e.clickable), None)
         require(clickable is not None, "the first screen has something to click", len(observation.elements))
         return Action(template, clickable)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from screensearch.environments.protocol import Means
 from screensearch.environments.synthetic.apps import DeclaredModel, survey
 from screensearch.environments.synthetic.arguments import parse
 from screensearch.environments.synthetic.generator import GeneratedModel, Structure
@@ -17,7 +18,7 @@ from screensearch.environments.synthetic.world import TEMPLATES, World
 __all__ = ["TEMPLATES", "TruthSummary", "World", "declared", "open_world"]
 
 
-def open_world(argument: str, *, screenshots: bool) -> World[Any]:
+def open_world(argument: str, means: Means) -> World[Any]:
     """Open ``synthetic:<argument>``: an application's name, with options as in a query string.
 
     All take ``noise`` (chance of each kind of cosmetic noise per observation, default 0.1) and
@@ -32,7 +33,7 @@ def open_world(argument: str, *, screenshots: bool) -> World[Any]:
         model = GeneratedModel(settings.generator)
     else:
         model = DeclaredModel(settings.name, settings.initial)
-    return World[Any](model, screenshots=screenshots, noise=settings.noise, scales=settings.scales)
+    return World[Any](model, screenshots=means.screenshots, noise=settings.noise, scales=settings.scales)
 
 
 def declared(argument: str) -> TruthSummary:

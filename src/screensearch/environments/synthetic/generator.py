@@ -175,7 +175,7 @@ class GeneratedModel:
         screen = structure.screen(state)
         if deed.key and not holds(screen, self._looks_seed, deed.key):
             return (Branch(1.0, state, Outcome.MISSED, "the target is not on this screen"),)
-        if deed.template != "focus_click":
+        if deed.template not in ("focus_click", "double_click"):
             return (Branch(1.0, state),)
         kind, _, number = deed.key.partition(".")
         if kind != "slot":

@@ -74,6 +74,8 @@ class Widget:
     focus: str = ""  # focused while the variable `focus` has this value
     parent: str = ""  # key of the widget it sits in
     noise: str = ""  # "clock": text changes by itself; "unordered": neighbours may swap places
+    double_click: Effect | None = None  # none: a double click is a click
+    right_click: Effect | None = None  # none: nothing happens
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,11 @@ class Stage:
             return None
         if not widget.enabled:
             return nothing
-        if deed.template == "focus_click":
+        if deed.template == "right_click":
+            return widget.right_click or nothing
+        if deed.template == "double_click" and widget.double_click is not None:
+            return widget.double_click
+        if deed.template in ("focus_click", "double_click"):
             return widget.click or pane.dismiss or nothing
         return (widget.type if deed.template == "focus_type" else widget.scroll) or nothing
 

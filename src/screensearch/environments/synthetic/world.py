@@ -18,7 +18,15 @@ from screensearch.errors import EnvironmentFailed
 
 S = TypeVar("S")
 
-TEMPLATES = ("focus_click@1", "focus_type@1", "scroll@1", "wait@1", "key@1")
+TEMPLATES = (
+    "focus_click@1",
+    "double_click@1",
+    "right_click@1",
+    "focus_type@1",
+    "scroll@1",
+    "wait@1",
+    "key@1",
+)
 """What `World.perform` executes. Arguments: ``text``; ``direction`` (and ``amount``); ``key``."""
 
 CORNERS = ((0, 0), (20, 16), (44, 32), (72, 52))
@@ -158,9 +166,9 @@ def _deed(action: Action) -> Deed:
     template = action.template[:-2]
     element = action.element
     key = "" if element is None else element.handle or "no handle"
-    if template == "focus_click":
+    if template in ("focus_click", "double_click", "right_click"):
         if element is None:
-            raise EnvironmentFailed("focus_click@1 needs an element to click on")
+            raise EnvironmentFailed(f"{action.template} needs an element to click on")
         return Deed(template, key)
     arguments = dict(action.arguments)
     if template == "focus_type":

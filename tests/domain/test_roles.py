@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from screensearch.encode.roles import CLICKABLE_ROLES, CUSTOM, EDITABLE_ROLES, ROLES, UnknownRoles, map_role
+from screensearch.domain.roles import CLICKABLE_ROLES, CUSTOM, EDITABLE_ROLES, ROLES, UnknownRoles, map_role
 from screensearch.errors import SettingsError
 
 

@@ -1,0 +1,91 @@
+"""From what a person wants explored to an environment and its settings.
+
+A target is an environment (``synthetic:notepad``), the name of a shipped application profile
+(``mousepad``), a profile file (``mine.toml``), or a command as a list of words. Layers apply in this
+order: preset, base profile, application profile or command, overrides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from screensearch.config.layers import (
+    Layer,
+    build,
+    file_layer,
+    near_miss,
+    override_layer,
+    preset_layer,
+    text_layer,
+    values_layer,
+)
+from screensearch.config.settings import Settings
+from screensearch.environments.desktop import profiles
+from screensearch.environments.protocol import ENVIRONMENTS
+from screensearch.errors import SettingsError
+
+DESKTOP = "desktop"
+"""The environment plugin that explores an application on a live desktop."""
+
+
+def settings_for(
+    target: str | Sequence[str], preset: str | Path = "default", overrides: Sequence[str] = ()
+) -> tuple[str, Settings]:
+    """The environment that a target names, and the settings it is explored with.
+
+    `target` is ``plugin:argument``, the name of a profile, the path of a profile file that ends in
+    ``.toml``, or a command as a sequence of words.
+    """
+    above = [override_layer(each) for each in overrides]
+    if not isinstance(target, str):
+        layer = values_layer("the command", {"app": {"command": _command(target)}})
+        return _on_desktop(Path(target[0]).name, layer, preset, above)
+    plugin, colon, argument = target.partition(":")
+    if plugin == DESKTOP:
+        return _on_desktop(argument, _profile(argument), preset, above)
+    if plugin in ENVIRONMENTS.names():
+        return target, build([preset_layer(preset), *above])
+    if target.endswith(".toml"):
+        return _on_desktop(Path(target).stem, file_layer(Path(target), "profile"), preset, above)
+    if colon:
+        ENVIRONMENTS.get(plugin)  # there is none: this says which ones there are
+    return _on_desktop(target, _profile(target), preset, above)
+
+
+def _on_desktop(
+    name: str, profile: Layer, preset: str | Path, above: Sequence[Layer]
+) -> tuple[str, Settings]:
+    settings = build([preset_layer(preset), _shipped(profiles.BASE), profile, *above])
+    if not settings.app.command:
+        raise SettingsError(
+            f"{profile.place(('app', 'command'))}: app.command is empty, so there is nothing to start: "
+            'name the program and its arguments in the table [app], such as command = ["mousepad"]'
+        )
+    return f"{DESKTOP}:{name}", settings
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    """The words of a command; a program that is named by a path is named from the root."""
+    program, *arguments = words or ("",)
+    if not program:
+        raise SettingsError("the command is empty: name a program, as in `screensearch explore -- mousepad`")
+    return [str(Path(program).absolute()) if "/" in program else program, *arguments]
+
+
+def _profile(name: str) -> Layer:
+    known = profiles.profile_names()
+    if name not in known:
+        environments = [f"{each}:" for each in ENVIRONMENTS.names()]
+        raise SettingsError(
+            f"no application profile named {name!r}{near_miss(name, [*known, *environments])} (profiles: "
+            f"{', '.join(known)}; environments: {', '.join(environments)}); to explore a command without a "
+            f"profile: screensearch explore -- {name or 'COMMAND'}"
+        )
+    return _shipped(name)
+
+
+def _shipped(name: str) -> Layer:
+    text = profiles.profile_text(name)
+    assert text is not None  # it is in the list of names, or the base
+    return text_layer(f"profile {name!r}", text, folder=profiles.PROFILE_FOLDER)

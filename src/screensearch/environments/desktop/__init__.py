@@ -1,0 +1,1 @@
+"""Real applications on Linux desktops, each episode in a sandbox of its own."""

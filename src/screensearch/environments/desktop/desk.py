@@ -1,0 +1,416 @@
+"""One desktop at work: the session with its display, its accessibility tree and its pictures.
+
+Opened for one episode and closed with it. It sees, waits and gives input; what an action comes to is
+the environment's matter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from screensearch.domain.roles import UnknownRoles
+from screensearch.domain.screen import Box, Observation, Window
+from screensearch.environments.desktop.bus import Bus
+from screensearch.environments.desktop.display import Display, XWindow
+from screensearch.environments.desktop.elements import Elements
+from screensearch.environments.desktop.framebuffer import Framebuffer
+from screensearch.environments.desktop.home import Dressing
+from screensearch.environments.desktop.node import Node
+from screensearch.environments.desktop.scene import Scene, popups_of, scene, top_level_of
+from screensearch.environments.desktop.session import Session
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.desktop.settle import Quiet
+from screensearch.environments.desktop.tree import Tree
+from screensearch.errors import EnvironmentFailed
+
+_CELL = 32
+"""Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
+
+
+class TreeUnavailable(EnvironmentFailed):
+    """The application started but showed no accessible window."""
+
+
+class ApplicationEnded(Exception):
+    """The application's process ended; says how."""
+
+    def __init__(self, how: str, *, clean: bool) -> None:
+        super().__init__(how)
+        self.clean = clean
+
+
+class ApplicationHangs(Exception):
+    """The application answers nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is to be seen: the observation, and whose window is in front."""
+
+    observation: Observation
+    foreign: str | None  # the application in front, if it is not the target
+
+
+class Desk:
+    """A desktop with the application on it."""
+
+    def __init__(
+        self,
+        session: Session,
+        display: Display,
+        bus: Bus,
+        tree: Tree,
+        framebuffer: Framebuffer,
+        *,
+        app: AppSettings,
+        settings: DesktopSettings,
+        dressing: Dressing,
+        application: str,
+        screenshots: bool,
+    ) -> None:
+        self.session = session
+        self.display = display
+        self.tree = tree
+        self.application = application
+        self._bus = bus
+        self._framebuffer = framebuffer
+        self._app = app
+        self._settings = settings
+        self._dressing = dressing
+        self._screenshots = screenshots
+        self._quiet = Quiet(settings.quiet_seconds)
+        self._damage: list[Box] = []
+        self._unknown = UnknownRoles()
+        self._observations = 0
+        self._last_window: int | None = None  # the application's window that was last in front
+        self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
+        self._targets: set[str] = set()  # bus names that are the application
+        self._names: set[str] = {each.casefold() for each in app.also}  # and names that are
+        display.on_activity(self._display_changed)
+        tree.on_activity(self._tree_changed)
+
+    @classmethod
+    async def open(
+        cls,
+        app: AppSettings,
+        settings: DesktopSettings,
+        dressing: Dressing,
+        *,
+        application: str,
+        screenshots: bool,
+    ) -> Desk:
+        """Bring up a new desktop and start the application on it; its first window is there."""
+        session = await Session.start(app, settings, dressing)
+        opened: list[Callable[[], object]] = []
+        try:
+            seconds = settings.start_seconds
+            display = await Display.connect(session.display_socket, seconds=seconds)
+            opened.append(display.close)
+            bus = await Bus.connect(session.accessibility_bus, session.uid, seconds=seconds)
+            opened.append(bus.close)
+            tree = await Tree.open(bus, settings)
+            framebuffer = Framebuffer(session.framebuffer)
+            opened.append(framebuffer.close)
+            desk = cls(
+                session,
+                display,
+                bus,
+                tree,
+                framebuffer,
+                app=app,
+                settings=settings,
+                dressing=dressing,
+                application=application,
+                screenshots=screenshots,
+            )
+            await session.launch()
+            await desk._first_window()
+        except BaseException:
+            for close in reversed(opened):
+                close()
+            await session.stop()
+            raise
+        return desk
+
+    async def close(self) -> None:
+        """End the application and its desktop."""
+        self._framebuffer.close()
+        self.display.close()
+        self._bus.close()
+        await self.session.stop()
+
+    # -- waiting ------------------------------------------------------------------------------
+
+    def _display_changed(self) -> None:
+        damage = self.display.take_damage()
+        self._damage += damage
+        for box in damage:
+            self._quiet.note(
+                ("pixels", *(int(part) // _CELL for part in (box.x, box.y, box.width, box.height)))
+            )
+        if not damage:
+            self._quiet.note("windows")
+
+    def _tree_changed(self, source: str, kind: str) -> None:
+        self._quiet.note((source, kind))
+
+    def expect(self) -> None:
+        """An input is about to be given."""
+        self._quiet.begin()
+
+    async def settle(self) -> bool:
+        """Wait until the effect of the last input is there; False when the screen would not rest."""
+        await self.display.sync()
+        await self._answered()
+        settled = await self._quiet.settle(self._settings.settle_seconds)
+        self.check_alive()
+        return settled
+
+    async def settle_briefly(self) -> None:
+        """Wait until the application has handled the last input, but not for what it paints."""
+        await self.display.sync()
+        await self._answered()
+
+    async def changed(self, seconds: float) -> bool:
+        """Wait until something happens; False when nothing did for so long."""
+        return await self._quiet.changed(seconds)
+
+    async def wait(self, seconds: float) -> None:
+        """Do nothing until something happens by itself, but not longer than so many seconds."""
+        self.expect()
+        await self._quiet.changed(seconds)
+
+    async def _answered(self) -> None:
+        """The application has handled the input so far, and what it said of that has arrived.
+
+        X asks it first, since it answers that in turn with the input; then the bus, since what it told
+        there before the answer has arrived before it.
+        """
+        seconds = self._settings.hang_seconds
+        seen = self._scene()
+        if seen is not None and not await self.display.answers(seen.window.id, seconds=seconds):
+            self.check_alive()
+            raise ApplicationHangs(f"it handled no X event for {seconds:g} s")
+        for name in list(self._targets):
+            if not await self.tree.ping(name, seconds=seconds):
+                await self._ended_or_hangs(name)
+
+    async def _ended_or_hangs(self, name: str) -> None:
+        if name not in {each.bus_name for each in self.tree.applications}:
+            await self._ending()
+            return
+        self.check_alive()
+        raise ApplicationHangs(
+            f"it answered nothing on the accessibility bus for {self._settings.hang_seconds:g} s"
+        )
+
+    def check_alive(self) -> None:
+        """Raise when the application, or the desktop under it, is gone."""
+        if self.session.broken.done():
+            raise EnvironmentFailed(self.session.broken.result())
+        if self.session.app_end.done():
+            end = self.session.app_end.result()
+            if end.clean and self._still_there():
+                return  # a launcher that started the application and left
+            raise ApplicationEnded(end.describe(), clean=end.clean)
+        for connection in (self.display, self._bus):
+            if connection.closed.done():
+                raise EnvironmentFailed(connection.closed.result())
+
+    def _still_there(self) -> bool:
+        present = {each.bus_name for each in self.tree.applications}
+        return bool(present & self._targets) if self._targets else False
+
+    async def _ending(self) -> None:
+        """It left the bus: its process is about to end, or it has closed its last window."""
+        try:
+            async with asyncio.timeout(self._settings.hang_seconds):
+                await asyncio.shield(self.session.app_end)
+        except TimeoutError:
+            raise ApplicationEnded(
+                "left the accessibility bus and went on without a window", clean=True
+            ) from None
+        self.check_alive()
+
+    async def _first_window(self) -> None:
+        """Wait for the first window with something in it, and learn which programs are the application."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.start_seconds
+        while True:
+            self._raise_if_it_did_not_start()
+            await self.tree.refresh(self._take_damage())
+            if self._meet():
+                break
+            left = deadline - loop.time()
+            if left <= 0:
+                raise TreeUnavailable(self._why_no_window())
+            await self._quiet.changed(min(left, 0.5))
+        # What is filled in as the window appears must not be taken for an effect of the first action.
+        await self._answered()
+        await self._quiet.settle(
+            self._settings.settle_seconds, quiet_seconds=self._settings.start_quiet_seconds
+        )
+        self.check_alive()
+
+    def _meet(self) -> bool:
+        """Whether a window with elements shows; if so, its program is the application."""
+        seen = self._scene()
+        if seen is None:
+            return False
+        node = self._accessible(seen.window)
+        if node is None or sum(1 for _ in self.tree.showing(node)) < 2:
+            return False
+        self._targets.add(node.bus_name)
+        self._names |= {
+            each.name.casefold()
+            for each in self.tree.applications
+            if each.bus_name == node.bus_name and each.name
+        }
+        return True
+
+    def _raise_if_it_did_not_start(self) -> None:
+        if self.session.broken.done():
+            raise EnvironmentFailed(self.session.broken.result())
+        if self.session.app_end.done() and not self.session.app_end.result().clean:
+            said = self.session.output().strip().splitlines()
+            raise EnvironmentFailed(
+                f"{self._app.command[0]!r} {self.session.app_end.result().describe()} before it showed a "
+                f"window; it said: {' | '.join(said[-5:]) or 'nothing'}"
+            )
+
+    def _why_no_window(self) -> str:
+        seconds = self._settings.start_seconds
+        shown = [each.title or each.wm_class for each in self.display.windows()]
+        on_bus = [each.name for each in self.tree.applications]
+        return (
+            f"{self._app.command[0]!r} published no accessible window within {seconds:g} s "
+            f"(windows on the screen: {', '.join(shown) or 'none'}; on the accessibility bus: "
+            f"{', '.join(on_bus) or 'none'}); run `screensearch doctor` to see which layer is missing"
+        )
+
+    # -- aiming -------------------------------------------------------------------------------
+
+    async def look_again(self, handle: str) -> Node | None:
+        """The element of a handle as it is at this moment; None when it is gone or does not show."""
+        node = self._nodes.get(handle)
+        fresh = None if node is None else await self.tree.read_now(node)
+        return fresh if fresh is not None and fresh.shows else None
+
+    def origin_of(self, node: Node) -> Box:
+        """The box of the X window that a node's own coordinates may count from."""
+        seen = self._scene()
+        return Box(0, 0, *self.display.size) if seen is None else seen.window.box
+
+    def covering(self, point: tuple[int, int], node: Node) -> str | None:
+        """The title of another program's window that lies over a node at that point."""
+        process = None if node.application is None else node.application.pid
+        for window in reversed(self.display.windows()):
+            box = window.raw_box
+            if box.x <= point[0] < box.x + box.width and box.y <= point[1] < box.y + box.height:
+                return None if window.pid in (None, process) else window.title or window.wm_class
+        return None
+
+    # -- seeing -------------------------------------------------------------------------------
+
+    def _take_damage(self) -> list[Box]:
+        damage, self._damage = self._damage, []
+        return damage
+
+    def _scene(self) -> Scene | None:
+        return scene(self.display.windows(), self.display.active())
+
+    def _accessible(self, window: XWindow) -> Node | None:
+        processes = {each.bus_name: each.pid for each in self.tree.applications}
+        return top_level_of(window, self.tree.windows(), processes)
+
+    def owner_of(self, window: XWindow) -> str | None:
+        """The application of a window, if it is not the target."""
+        for each in self.tree.applications:
+            if each.pid == window.pid:
+                if each.bus_name in self._targets or each.name.casefold() in self._names:
+                    self._targets.add(each.bus_name)
+                    return None
+                return each.name or window.wm_class or "unknown"
+        processes = {each.pid for each in self.tree.applications if each.bus_name in self._targets}
+        if window.pid is None or window.pid in processes:
+            return None
+        return window.wm_class or window.title or "unknown"
+
+    async def observe(self) -> View:
+        """See what is there now."""
+        every = self._settings.check_every
+        self._observations += 1
+        partial = (await self.tree.refresh(self._take_damage())).partial
+        if every and self._observations % every == 0:
+            await self.tree.check()
+        seen = self._scene() or await self._bring_back()
+        if seen is None:
+            raise ApplicationEnded("closed its last window", clean=True)
+        if self.owner_of(seen.window) is None:
+            self._last_window = seen.window.id
+        return self._view(seen, partial)
+
+    async def _bring_back(self) -> Scene | None:
+        """Nothing is on the screen: a window that was only put aside is fetched, as from a task bar."""
+        if self._last_window is None:
+            return None
+        self.expect()
+        self.display.activate(self._last_window)
+        await self.settle()
+        await self.tree.refresh(self._take_damage())
+        return self._scene()
+
+    def _view(self, seen: Scene, partial: bool) -> View:
+        foreign = self.owner_of(seen.front) or self.owner_of(seen.window)
+        node = self._accessible(seen.window)
+        elements = Elements(self.application, self._unknown)
+        window_box = seen.window.box
+        menus: list[str] = []
+        kind = _kind(seen, node)
+        if node is not None:
+            popups = [each.raw_box for each in seen.popups]
+            for top in [node, *(popups_of(node, self.tree.windows()) if popups else ())]:
+                nodes = list(self.tree.showing(top))
+                elements.add(nodes, window_box, owner=foreign, popups=popups, popup=top is not node)
+                menus += _open_menus(nodes)
+        self._nodes = elements.nodes
+        title = " > ".join(menus) if kind == "menu" else seen.window.title
+        return View(
+            Observation(
+                elements=elements.finish(),
+                window=Window(
+                    title=title,
+                    kind=kind,
+                    box=window_box,
+                    application=foreign or self.application,
+                ),
+                display_mode=self._dressing.display_mode,
+                text_scale=self._dressing.text_scale,
+                partial=partial or node is None,
+                screenshot=self._framebuffer.image() if self._screenshots else None,
+            ),
+            foreign,
+        )
+
+
+def _kind(seen: Scene, node: Node | None) -> str:
+    if seen.popups:
+        return "menu" if any(each.kind == "menu" for each in seen.popups) else "popup"
+    if seen.window.kind == "dialog" or (node is not None and node.role in _DIALOGS):
+        return "dialog"
+    return "main"
+
+
+_DIALOGS = frozenset({"dialog", "alert", "file chooser", "color chooser", "font chooser"})
+
+
+def _open_menus(nodes: list[Node]) -> list[str]:
+    """The names of the menus that are open, outer first."""
+    holders = {
+        node.parent.key
+        for node in nodes
+        if node.parent is not None and (node.role.endswith("menu item") or node.role == "menu")
+    }
+    return [node.name for node in nodes if node.role == "menu" and node.key in holders and node.name]

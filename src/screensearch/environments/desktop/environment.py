@@ -1,0 +1,149 @@
+"""The environment `desktop`: a real application, a new sandbox for every episode.
+
+What happens to the application is an outcome: it ended, it hangs, another program's window came up,
+the target was not there any more. What happens to the desktop around it raises `EnvironmentFailed`.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import PurePath
+
+from screensearch.domain.action import Action
+from screensearch.domain.transition import Outcome
+from screensearch.environments.desktop.desk import ApplicationEnded, ApplicationHangs, Desk, View
+from screensearch.environments.desktop.home import Dressing
+from screensearch.environments.desktop.sandbox import PATH, find_program
+from screensearch.environments.desktop.script import follow
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.desktop.targets import Missed, Targets
+from screensearch.environments.protocol import Means, Result, Start
+from screensearch.errors import EnvironmentFailed, SettingsError
+
+
+def open_desktop(argument: str, means: Means) -> DesktopEnvironment:
+    """Open ``desktop:NAME``: the application that the settings of the run describe."""
+    app = means.app
+    if not app.command:
+        raise SettingsError(
+            f"desktop:{argument} has no command (app.command): explore it by its profile, as in "
+            "`screensearch explore mousepad`, or as `screensearch explore -- COMMAND`"
+        )
+    find_program(app.command[0], path=PATH if means.desktop.sandbox else os.environ.get("PATH", PATH))
+    name = app.name or argument or PurePath(app.command[0]).name
+    return DesktopEnvironment(name, app, means.desktop, screenshots=means.screenshots)
+
+
+class DesktopEnvironment:
+    """One application, driven by one worker."""
+
+    def __init__(self, name: str, app: AppSettings, settings: DesktopSettings, *, screenshots: bool) -> None:
+        self.application = name
+        self._app = app
+        self._settings = settings
+        self._screenshots = screenshots
+        self._desk: Desk | None = None
+        self._targets = Targets()
+
+    @property
+    def session_pid(self) -> int | None:
+        """The process that all of the desktop runs under, if there is one now."""
+        return None if self._desk is None else self._desk.session.pid
+
+    async def reset(self, seed: int) -> Start:
+        """A new home, a new desktop, a new process."""
+        await self.close()
+        dressing = dress(self._app, seed)
+        desk = self._desk = await Desk.open(
+            self._app,
+            self._settings,
+            dressing,
+            application=self.application,
+            screenshots=self._screenshots,
+        )
+        try:
+            await follow(desk, self._app.start, seconds=self._settings.start_seconds)
+            view = await desk.observe()
+        except (ApplicationEnded, ApplicationHangs) as problem:
+            raise EnvironmentFailed(
+                f"{self.application!r} did not come through its start: it {problem}; {_last_words(desk)}"
+            ) from problem
+        if view.foreign is not None:
+            raise EnvironmentFailed(
+                f"{self.application!r} started, but the window in front belongs to {view.foreign!r}; if that "
+                "program is part of it, name it in app.also"
+            )
+        self._targets.see(view.observation)
+        return Start(view.observation, configuration(dressing))
+
+    async def perform(self, action: Action) -> Result:
+        """Give the input, wait for quiet, see what came of it."""
+        desk = self._desk
+        if desk is None:
+            raise EnvironmentFailed("an action was given before the application was reset")
+        try:
+            desk.check_alive()
+            missed = await self._act(desk, action)
+            await desk.settle()
+            view = await desk.observe()
+        except ApplicationEnded as end:
+            outcome = Outcome.EXIT if end.clean else Outcome.CRASH
+            return Result(outcome, None, f"it {end}{'' if end.clean else '; ' + _last_words(desk)}")
+        except ApplicationHangs as hang:
+            return Result(Outcome.HANG, None, str(hang))
+        return self._result(view, missed)
+
+    async def _act(self, desk: Desk, action: Action) -> str | None:
+        """Carry it out; why not, if its target was not where it was."""
+        try:
+            await self._targets.act(desk, action, wait_seconds=self._settings.wait_seconds)
+        except Missed as missed:
+            return str(missed)
+        return None
+
+    def _result(self, view: View, missed: str | None) -> Result:
+        self._targets.see(view.observation)
+        if view.foreign is not None:
+            window = view.observation.window
+            return Result(
+                Outcome.CAPTURE,
+                view.observation,
+                f"{view.foreign} took the input with the window {window.title!r}",
+            )
+        if missed is not None:
+            return Result(Outcome.MISSED, view.observation, missed)
+        return Result(Outcome.OK, view.observation)
+
+    async def close(self) -> None:
+        """End the application and its desktop."""
+        desk, self._desk = self._desk, None
+        if desk is not None:
+            await desk.close()
+
+
+def dress(app: AppSettings, seed: int) -> Dressing:
+    """What this episode looks like: one choice from each range of the profile, by the seed alone."""
+    chance = random.Random(seed)  # noqa: S311 - variety, not a secret
+    return Dressing(
+        display_mode=chance.choice(app.display_modes),
+        text_scale=chance.choice(app.text_scales),
+        placement=chance.choice(app.placements) if app.placements else None,
+        document=chance.choice(app.documents) if app.documents else "",
+    )
+
+
+def configuration(dressing: Dressing) -> dict[str, str]:
+    """The dressing as the context that the log keeps with an episode."""
+    place = dressing.placement
+    chosen = {"display_mode": dressing.display_mode, "text_scale": f"{dressing.text_scale:g}"}
+    if place is not None:
+        chosen["placement"] = f"{place.width}x{place.height}+{place.x}+{place.y}"
+    if dressing.document:
+        chosen["document"] = dressing.document
+    return chosen
+
+
+def _last_words(desk: Desk) -> str:
+    said = desk.session.output().strip().splitlines()
+    return f"it said: {' | '.join(said[-5:])}" if said else "it said nothing"

@@ -1,0 +1,342 @@
+"""The tree as last read, what events say about it, and what therefore has to be read again.
+
+Events and answers of one application arrive in the order in which it gave them, so a state that an
+event reports can be taken over as it is: a later answer is a later truth. Everything else an event
+names is only marked, and read again at the next refresh. What is hidden stays as it was; it is read
+again once it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from screensearch.domain.screen import Box
+from screensearch.environments.desktop import atspi
+from screensearch.environments.desktop.atspi import State
+from screensearch.environments.desktop.bus import Signal, plain
+from screensearch.environments.desktop.cells import cell_key, read_visible_cells
+from screensearch.environments.desktop.node import AppRoot, Key, Node
+from screensearch.environments.desktop.walk import Reader, shows
+
+EVENTS = (
+    "object:children-changed",
+    *(
+        f"object:state-changed:{state}"
+        for state in (
+            *("showing", "active", "checked", "editable", "expanded", "focused", "indeterminate"),
+            *("pressed", "selected", "sensitive"),
+        )
+    ),
+    *(f"object:property-change:accessible-{what}" for what in ("name", "description", "value")),
+    "object:text-changed",
+    "object:visible-data-changed",
+    "object:model-changed",
+    "object:active-descendant-changed",
+    "object:selection-changed",
+    "object:row-inserted",
+    "object:row-deleted",
+    "object:row-reordered",
+    "object:column-inserted",
+    "object:column-deleted",
+    "object:column-reordered",
+    "window:create",
+    "window:destroy",
+    "window:activate",
+    "window:deactivate",
+)
+"""What is asked of the applications. Each event costs time in the application, the daemon and here."""
+
+GTK4_EVENTS = ("object:state-changed:visible",)
+
+
+class Mark:
+    """What of a node has to be read again."""
+
+    STATE = 1
+    NAME = 2
+    BOX = 4
+    CONTENT = 8
+    CHILDREN = 16
+    SPAN = 32  # of a table: which cells can be seen
+
+
+_CELL_EVENTS = frozenset(
+    {
+        *("ModelChanged", "VisibleDataChanged", "RowInserted", "RowDeleted", "RowReordered"),
+        *("ColumnInserted", "ColumnDeleted", "ColumnReordered"),
+    }
+)
+
+_CHOSEN = State.FOCUSED | State.SELECTED | State.ACTIVE
+
+_SCROLLING = frozenset({"viewport", "scroll pane", "layered pane"})
+"""Below these an element may begin or cease to show without any event."""
+
+
+@dataclass(slots=True)
+class Mirror:
+    """What is known, and what of it is in doubt."""
+
+    roots: dict[str, Node] = field(default_factory=dict)  # by bus name: the applications' own nodes
+    index: dict[Key, Node] = field(default_factory=dict)
+    marked: dict[Key, Node] = field(default_factory=dict)
+    lost: bool = False  # an event could not be understood: only a walk helps
+
+    def mark(self, node: Node, marks: int) -> None:
+        """These have to be read again."""
+        node.marks |= marks
+        self.marked[node.key] = node
+
+    def add_root(self, application: AppRoot) -> Node:
+        """A new application; its windows are still to be read."""
+        root = Node(application.bus_name, application.path, role="application", name=application.name)
+        root.shows, root.known, root.application = True, True, application
+        root.relative = application.is_gtk4
+        self.roots[root.bus_name] = root
+        self.index[root.key] = root
+        return root
+
+    def mark_parents_of(self, gone: list[Node]) -> None:
+        """These could not be read: whether they are still there is for their parents to say."""
+        for node in gone:
+            if node.parent is not None and self.index.get(node.key) is node:
+                self.mark(node.parent, Mark.CHILDREN)
+        gone.clear()
+
+    def forget(self, bus_name: str) -> None:
+        """An application is gone."""
+        root = self.roots.pop(bus_name, None)
+        for node in () if root is None else root.subtree():
+            self.index.pop(node.key, None)
+            self.marked.pop(node.key, None)
+
+    # Events
+
+    def apply(self, signal: Signal) -> bool:
+        """Take over what an event says, or mark what it names; False when it says nothing new.
+
+        Some applications repeat themselves whenever they are asked.
+        """
+        node = self.index.get((signal.sender, signal.path))
+        if node is None:
+            return True
+        try:
+            kind, detail, _, subject = signal.body[:4]
+            return self._apply(node, signal.member, kind, detail, plain(subject))
+        except (ValueError, TypeError, AttributeError, IndexError):
+            self.lost = True  # not an event as AT-SPI defines them
+            return True
+
+    def _apply(self, node: Node, member: str, kind: str, detail: int, subject: Any) -> bool:
+        match member:
+            case "StateChanged":
+                return self._state_changed(node, kind, bool(detail))
+            case "PropertyChange":
+                return self._property_changed(node, kind, subject)
+            case "ChildrenChanged":
+                self.mark(node, Mark.CHILDREN)
+            case "TextChanged":
+                self.mark(node, Mark.CONTENT)
+            case "SelectionChanged":
+                self._chosen_changed(node)
+            case "ActiveDescendantChanged":
+                self._chosen_changed(node)
+                chosen = self.index.get(self._key_below(node, subject[1], detail))
+                if chosen is not None:
+                    self.mark(chosen, Mark.STATE)
+            case "Create" | "Destroy" | "Activate" | "Deactivate":
+                self.mark(node, Mark.STATE)
+                if node.parent is not None:
+                    self.mark(node.parent, Mark.CHILDREN)
+            case _ if member in _CELL_EVENTS:
+                self.mark(node, Mark.CHILDREN | Mark.CONTENT)
+        return True
+
+    def _property_changed(self, node: Node, kind: str, subject: Any) -> bool:
+        if kind == "accessible-name":
+            if subject == node.name:
+                return False
+            self.mark(node, Mark.NAME | Mark.CONTENT)
+        elif kind == "accessible-description" and subject == node.description:
+            return False
+        elif kind in ("accessible-description", "accessible-value"):
+            self.mark(node, Mark.CONTENT)
+        return True
+
+    def _key_below(self, node: Node, path: str, number: int) -> Key:
+        """The key of a descendant; cells of a sheet are counted through, row by row."""
+        if node.is_sheet and node.span:
+            row, column = divmod(number, node.span[5])
+            return cell_key(node, (row, column))
+        return node.bus_name, path
+
+    def _state_changed(self, node: Node, kind: str, on: bool) -> bool:
+        bit = atspi.STATE_BITS.get(kind, 0)
+        if bool(node.states & bit) == on:
+            return False
+        node.states ^= bit
+        if node.shows and not shows(node):
+            node.shows = False
+        elif not node.shows and shows(node):
+            self.mark(node, Mark.STATE)
+        if bit == State.SENSITIVE:
+            # What is inside takes part in it, and says nothing.
+            for child in node.subtree():
+                if child.shows and child is not node:
+                    self.mark(child, Mark.STATE)
+        return True
+
+    def _chosen_changed(self, node: Node) -> None:
+        """What was chosen below a node may no longer be; what is chosen now changes its pixels."""
+        for child in node.subtree():
+            if child.shows and child.states & _CHOSEN and child is not node:
+                self.mark(child, Mark.STATE)
+
+    # Pixels
+
+    def doubt(self, damage: Sequence[Box]) -> None:
+        """Mark what is always in doubt, and what may have changed given the changed parts of the screen.
+
+        An application is asked for its windows and their places each time: few calls, and all hangs on
+        them. Whatever had the focus may have lost it: not every loss is told.
+        """
+        for root in self.roots.values():
+            self.mark(root, Mark.CHILDREN)
+            for window in root.children:
+                self.mark(window, Mark.STATE | Mark.BOX)
+                self._doubt(window, () if window.relative else damage)
+
+    def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
+        pending = [window]
+        while pending:
+            node = pending.pop()
+            if not node.shows:
+                continue
+            if node.states & State.FOCUSED or node.role in _SILENT_FOCUS:
+                self.mark(node, Mark.STATE)
+            if node.shift is not None:
+                self._doubt_libreoffice(node)
+            touched = bool(damage) and meets(node.box, damage)
+            if touched:
+                self.mark(node, _doubts(node))
+            if touched and node.role in _SCROLLING:
+                for child in node.children:
+                    if may_appear(child):
+                        self.mark(child, Mark.STATE)
+            pending.extend(node.children)
+
+    def _doubt_libreoffice(self, node: Node) -> None:
+        """What LibreOffice's own elements never tell: that they got the focus, and their growth."""
+        if node.states & State.MANAGES_DESCENDANTS or (node.place and node.states & _CHOSEN):
+            self.mark(node, Mark.STATE)
+        elif node.role == "tool bar":
+            self.mark(node, Mark.BOX)
+
+    # Reading again
+
+    def read_marked(self, reader: Reader) -> None:
+        """Ask for all that is marked and can be seen. What is hidden keeps its marks."""
+        marked, self.marked = self.marked, {}
+        for key, node in marked.items():
+            if self.index.get(key) is not node:
+                continue
+            depth = depth_below_shown(node)
+            if depth < 0:
+                continue  # hidden: all of it is read when it shows
+            marks, node.marks = node.marks, 0
+            self._read_again(reader, node, marks, depth)
+
+    def _read_again(self, reader: Reader, node: Node, marks: int, depth: int) -> None:
+        if not node.shows:
+            if marks & Mark.STATE:
+                reader.read_node(node, depth)
+            return
+        if node.place is not None:
+            reader.read_cell(node)
+            return
+        reader.nodes += 1
+        if marks & Mark.STATE:
+            reader.read_state(node)
+        if marks & Mark.NAME:
+            reader.read_name(node)
+        if marks & Mark.BOX:
+            self._read_box(reader, node, depth)
+        if marks & Mark.CONTENT:
+            reader.read_content(node)
+        if marks & Mark.CHILDREN:
+            reader.read_below(node, depth, deep=False)
+        elif marks & Mark.SPAN:
+            read_visible_cells(reader, node, depth, deep=False, unless_same=True)
+
+    def _read_box(self, reader: Reader, node: Node, depth: int) -> None:
+        """Read where an element is; when it moved, so may have all below it."""
+        before = node.box, node.shift and (node.shift.x, node.shift.y)
+
+        def moved() -> None:
+            if before == (node.box, node.shift and (node.shift.x, node.shift.y)):
+                return
+            reader.read_state(node)
+            for child in node.children:
+                if child.place is not None:
+                    continue  # the sheet's rows and columns tell
+                if child.shows:
+                    self._read_box(reader, child, depth + 1)
+                elif may_appear(child):
+                    reader.read_node(child, depth + 1)
+            if node.states & State.MANAGES_DESCENDANTS:
+                read_visible_cells(reader, node, depth, deep=False, unless_same=True)
+
+        reader.read_box(node, moved)
+
+
+def depth_below_shown(node: Node) -> int:
+    """How deep a node lies; -1 when an ancestor of it does not show."""
+    depth = 0
+    parent = node.parent
+    while parent is not None:
+        if not parent.shows:
+            return -1
+        depth += 1
+        parent = parent.parent
+    return depth
+
+
+def _doubts(node: Node) -> int:
+    """What changed pixels put in doubt. Cells and tabs change without any event; others only move so."""
+    if node.states & State.MANAGES_DESCENDANTS:
+        return Mark.BOX | Mark.SPAN
+    if node.role in _SILENT:
+        return Mark.BOX | Mark.STATE | Mark.NAME | Mark.CONTENT
+    return Mark.BOX
+
+
+_SILENT_FOCUS = frozenset({"root pane", "document spreadsheet", "document text", "document presentation"})
+"""Roles of LibreOffice that get the focus without a word."""
+
+_SILENT = frozenset({"table cell", "page tab"})
+
+
+def meets(box: Box, others: Sequence[Box]) -> bool:
+    """Whether a box shares a pixel with one of the others. A box of no size may be anywhere."""
+    left, top, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
+    if right <= left or bottom <= top:
+        return True
+    return any(
+        other.x < right and left < other.x + other.width and other.y < bottom and top < other.y + other.height
+        for other in others
+    )
+
+
+def may_appear(node: Node) -> bool:
+    """Whether a hidden element may begin to show without an event: scrolled into view, not popped up."""
+    parent = node.parent
+    return (
+        not node.shows
+        and bool(node.states & State.VISIBLE)
+        and (parent is None or parent.role not in _POPPING)
+    )
+
+
+_POPPING = frozenset({"menu", "combo box", "popup menu"})

@@ -1,0 +1,282 @@
+"""Everything the accessibility bus shows, kept current by events and checked by full walks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from screensearch.domain.screen import Box
+from screensearch.environments.desktop import atspi
+from screensearch.environments.desktop.atspi import Call
+from screensearch.environments.desktop.bus import Bus, CallFailed, Signal, plain
+from screensearch.environments.desktop.compare import Check, differences
+from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mark, Mirror
+from screensearch.environments.desktop.node import AppRoot, Node
+from screensearch.environments.desktop.settings import DesktopSettings
+from screensearch.environments.desktop.walk import Reader, placed, shows, state_mask, text_of
+
+_ROUNDS = 3
+"""How often a refresh reads again what changed while it read."""
+
+_RULES = (
+    "type='signal',interface='org.a11y.atspi.Event.Object'",
+    "type='signal',interface='org.a11y.atspi.Event.Window'",
+    "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged'",
+)
+
+
+@dataclass(slots=True)
+class TreeCounts:
+    """What was done so far, for reports."""
+
+    walks: int = 0
+    refreshes: int = 0
+    mismatches: int = 0
+    healed: int = 0
+    events: int = 0
+    calls: int = 0
+    partial: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What it took to bring the mirror up to date."""
+
+    calls: int
+    nodes: int
+    partial: bool
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """What a walk found."""
+
+    mirror: Mirror
+    partial: bool
+    nodes: int
+    calls: int
+
+    def windows(self) -> list[Node]:
+        return _windows(self.mirror)
+
+
+@dataclass(slots=True)
+class Tree:
+    """The mirror of the accessibility bus. Use `open`."""
+
+    bus: Bus
+    settings: DesktopSettings
+    counts: TreeCounts = field(default_factory=TreeCounts)
+    _mirror: Mirror = field(default_factory=Mirror)
+    _applications: dict[str, AppRoot] = field(default_factory=dict)
+    _census_due: bool = True  # an application may have come
+    _listeners: list[Callable[[str, str], None]] = field(default_factory=list)
+    _more_events: bool = False
+    _walked: Mirror | None = None  # what a walk under way has read so far: events are for it as well
+
+    @classmethod
+    async def open(cls, bus: Bus, settings: DesktopSettings) -> Tree:
+        """Ask for events, and read what is there."""
+        tree = cls(bus, settings)
+        bus.on_signal(tree._receive)
+        for rule in _RULES:
+            await bus.add_match(rule, seconds=settings.hang_seconds)
+        await tree._register(EVENTS)
+        await tree.refresh()
+        return tree
+
+    @property
+    def applications(self) -> list[AppRoot]:
+        """The applications on the bus. One that leaves it is not listed any more."""
+        return list(self._applications.values())
+
+    def on_activity(self, callback: Callable[[str, str], None]) -> None:
+        """Call this, with source and kind, whenever an event arrives that says something new."""
+        self._listeners.append(callback)
+
+    def windows(self) -> list[Node]:
+        """The top-level elements of every application that show and have an area."""
+        return _windows(self._mirror)
+
+    def showing(self, window: Node) -> Iterator[Node]:
+        """The window and what shows in it and has an area, parents first."""
+        return (node for node in window.showing() if node.area > 0)
+
+    async def refresh(self, damage: Sequence[Box] = ()) -> Refresh:
+        """Bring the mirror up to date: read what events named, and what the damaged pixels show.
+
+        Takes no longer than `hang_seconds`; what is not read by then makes it partial.
+        """
+        self.counts.refreshes += 1
+        if self._census_due:
+            await self._take_census()
+        if self._mirror.lost:
+            snapshot = await self.walk()
+            self._mirror = snapshot.mirror
+            return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
+        before = self.bus.calls
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.settings.hang_seconds
+        self._mirror.doubt(damage)
+        reader = Reader(self.bus, self.settings, self._mirror.index, moves=True)
+        for _ in range(_ROUNDS):
+            self._mirror.read_marked(reader)
+            await reader.finish(deadline - loop.time())
+            self._mirror.mark_parents_of(reader.gone)
+            if reader.partial or not self._mirror.marked:
+                break
+        self.counts.calls += self.bus.calls - before
+        self.counts.partial += reader.partial
+        return Refresh(self.bus.calls - before, reader.nodes, reader.partial)
+
+    async def walk(self) -> Snapshot:
+        """Read everything anew, without the mirror and without changing it."""
+        before = self.bus.calls
+        await self._take_census()
+        reader = Reader(self.bus, self.settings)
+        mirror = self._walked = Mirror(index=reader.index)
+        try:
+            for application in self._applications.values():
+                reader.read_children(mirror.add_root(application), 0)
+            await reader.finish(self.settings.walk_seconds)
+        finally:
+            self._walked = None
+        calls = self.bus.calls - before
+        self.counts.walks += 1
+        self.counts.calls += calls
+        self.counts.partial += reader.partial
+        return Snapshot(mirror, reader.partial, reader.nodes, calls)
+
+    async def check(self) -> Check:
+        """Walk, compare with the mirror, and heal it; says what differed."""
+        snapshot = await self.walk()
+        if snapshot.partial:
+            return Check(0, (), partial=True)
+        found = differences(self._mirror.roots, snapshot.mirror.roots)
+        self.counts.mismatches += len(found)
+        if found:
+            self._mirror = snapshot.mirror
+            self.counts.healed += len(found)
+        return Check(len(found), tuple(found[:20]), partial=False)
+
+    async def ping(self, bus_name: str, *, seconds: float) -> bool:
+        """Whether an application's main loop answers."""
+        try:
+            await self.bus.ask(atspi.get_role(bus_name, atspi.ROOT_PATH), seconds=seconds)
+        except CallFailed:
+            return False
+        return True
+
+    async def read_now(self, node: Node) -> Node | None:
+        """Role, name, states and place of one element as they are now; None when it is gone."""
+        seconds = self.settings.hang_seconds
+        bus_name, path = node.bus_name, node.path
+        if node.place is not None and node.parent is not None:
+            found = await self._ask(atspi.get_cell(bus_name, node.parent.path, node.place), ("", ""))
+            path = found[1]
+        calls = (
+            atspi.get_state(bus_name, path),
+            atspi.get_role(bus_name, path),
+            atspi.get_property(bus_name, path, atspi.ACCESSIBLE, "Name"),
+            atspi.get_extents(bus_name, path, relative=node.relative),
+        )
+        try:
+            states, role, name, extents = await asyncio.gather(
+                *(self.bus.ask(call, seconds=seconds) for call in calls)
+            )
+        except CallFailed:
+            return None
+        fresh = Node(bus_name, path, parent=node.parent, application=node.application, key=node.key)
+        fresh.place = node.place
+        fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, node.shift
+        fresh.shows = shows(fresh)
+        fresh.role, fresh.name = atspi.role_name(role[0]), text_of(name[0])
+        fresh.box = placed(fresh, extents[0])
+        fresh.interfaces, fresh.text, fresh.value = node.interfaces, node.text, node.value
+        fresh.description = node.description
+        return None if fresh.states & atspi.State.DEFUNCT else fresh
+
+    # Applications
+
+    async def _take_census(self) -> None:
+        """Ask the registry which applications there are, and meet the new ones."""
+        self._census_due = False
+        seconds = self.settings.hang_seconds
+        answer = await self.bus.ask(atspi.get_children(atspi.REGISTRY, atspi.ROOT_PATH), seconds=seconds)
+        present = dict(answer[0])
+        for bus_name in self._applications.keys() - present.keys():
+            self._lose(bus_name)
+        for bus_name, path in present.items():
+            if bus_name not in self._applications:
+                application = await self._meet(bus_name, path)
+                self._applications[bus_name] = application
+                self._mirror.mark(self._mirror.add_root(application), Mark.CHILDREN)
+
+    async def _meet(self, bus_name: str, path: str) -> AppRoot:
+        """Ask an application for its name, its toolkit and its process."""
+        pid, name, toolkit, version = await asyncio.gather(
+            self._ask(
+                Call(
+                    atspi.DAEMON,
+                    atspi.DAEMON_PATH,
+                    atspi.DAEMON,
+                    "GetConnectionUnixProcessID",
+                    "s",
+                    (bus_name,),
+                ),
+                0,
+            ),
+            self._ask(atspi.get_property(bus_name, path, atspi.ACCESSIBLE, "Name"), ""),
+            self._ask(atspi.get_property(bus_name, path, atspi.APPLICATION, "ToolkitName"), ""),
+            self._ask(atspi.get_property(bus_name, path, atspi.APPLICATION, "Version"), ""),
+        )
+        application = AppRoot(bus_name, path, text_of(name), int(pid), str(toolkit), str(version))
+        if application.is_gtk4 and not self._more_events:
+            self._more_events = True
+            await self._register(GTK4_EVENTS)
+        return application
+
+    async def _ask(self, call: Call, otherwise: Any) -> Any:
+        """The first value of an answer, or something else when there is none."""
+        try:
+            return plain((await self.bus.ask(call, seconds=self.settings.hang_seconds))[0])
+        except CallFailed:
+            return otherwise
+
+    def _lose(self, bus_name: str) -> None:
+        self._applications.pop(bus_name, None)
+        self._mirror.forget(bus_name)
+
+    async def _register(self, events: Sequence[str]) -> None:
+        """Have the applications send these events: unasked they send none."""
+        calls = (
+            Call(
+                atspi.REGISTRY, atspi.REGISTRY_PATH, atspi.REGISTRY, "RegisterEvent", "sass", (event, (), "")
+            )
+            for event in events
+        )
+        await asyncio.gather(*(self.bus.ask(call, seconds=self.settings.hang_seconds) for call in calls))
+
+    def _receive(self, signal: Signal) -> None:
+        if signal.member == "NameOwnerChanged":
+            if signal.sender == atspi.DAEMON and len(signal.body) == 3 and not signal.body[2]:
+                self._lose(signal.body[0])
+            return
+        if not signal.interface.startswith("org.a11y.atspi.Event"):
+            return
+        self.counts.events += 1
+        if signal.path == atspi.ROOT_PATH and signal.sender not in self._applications:
+            self._census_due = True  # the registry's own: an application came or went
+        news = self._mirror.apply(signal)
+        if self._walked is not None:
+            self._walked.apply(signal)
+        if not news:
+            return
+        for callback in self._listeners:
+            callback(signal.sender + signal.path, signal.member)
+
+
+def _windows(mirror: Mirror) -> list[Node]:
+    return [node for root in mirror.roots.values() for node in root.children if node.shows and node.area > 0]

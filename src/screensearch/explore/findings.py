@@ -1,0 +1,90 @@
+"""What went wrong in a run, each kind once: crashes, hangs, exits and captures, with the way that led there.
+
+Derived from the log alone, so that a finding can be read, and walked again, as long as there is the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from screensearch.domain.screen import StateId
+from screensearch.domain.transition import Arrival, Entry, EpisodeId, Outcome, Transition
+from screensearch.record.artifacts import Artifacts
+
+FINDINGS = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE)
+"""The outcomes that say something about the application; in this order they are told."""
+
+LAST_SCREENSHOTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An action that ended badly at a state: how often, and the first time that it did."""
+
+    outcome: Outcome
+    state: StateId
+    signature: str
+    count: int
+    note: str  # what the environment said the first time
+    first: int  # sequence number of the first time
+    episode: EpisodeId
+    configuration: Mapping[str, str]  # of that episode
+    actions: tuple[str, ...]  # signatures from the start of that episode to the one that failed, in order
+    screenshots: tuple[str, ...]  # files with the last screens before it, oldest first; repeats left out
+    screenshot: str | None  # the file with the screen that it ended on: a capture has one
+
+
+@dataclass(slots=True)
+class _Episode:
+    """An episode as far as it has been read."""
+
+    id: EpisodeId
+    configuration: Mapping[str, str]
+    actions: list[str] = field(default_factory=list)
+    screenshots: list[str] = field(default_factory=list)
+
+    def see(self, entry: Entry) -> None:
+        name = entry.evidence.screenshot
+        if name is not None and self.screenshots[-1:] != [name]:  # a step that changed nothing shows nothing
+            self.screenshots = [*self.screenshots[1 - LAST_SCREENSHOTS :], name]
+
+
+def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) -> list[Finding]:
+    """Every finding of a log: by kind, then the most frequent first, then the oldest."""
+    found: dict[tuple[Outcome, StateId, str], Finding] = {}
+    under_way: dict[int, _Episode] = {}  # by worker
+    for sequence, entry in entries:
+        worker = entry.episode.worker
+        if isinstance(entry, Arrival):
+            under_way[worker] = _Episode(entry.episode, dict(entry.configuration))
+        episode = under_way[worker]
+        if isinstance(entry, Transition):
+            episode.actions.append(entry.signature or "")
+            if entry.outcome in FINDINGS:
+                key = (entry.outcome, entry.source, entry.signature or "")
+                known = found.get(key)
+                found[key] = (
+                    _first(sequence, entry, episode, artifacts)
+                    if known is None
+                    else replace(known, count=known.count + 1)
+                )
+        episode.see(entry)
+    return sorted(found.values(), key=lambda each: (FINDINGS.index(each.outcome), -each.count, each.first))
+
+
+def _first(sequence: int, entry: Transition, episode: _Episode, artifacts: Artifacts) -> Finding:
+    ended_on = entry.evidence.screenshot
+    return Finding(
+        outcome=entry.outcome,
+        state=entry.source,
+        signature=entry.signature or "",
+        count=1,
+        note=entry.note,
+        first=sequence,
+        episode=entry.episode,
+        configuration=episode.configuration,
+        actions=tuple(episode.actions),
+        screenshots=tuple(str(artifacts.path(name)) for name in episode.screenshots),
+        screenshot=None if ended_on is None else str(artifacts.path(ended_on)),
+    )

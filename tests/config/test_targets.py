@@ -1,0 +1,181 @@
+"""What a person may want explored: an environment, a profile by name or file, a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from screensearch.config import (
+    resolve,
+    settings_document,
+    settings_for,
+    settings_from_document,
+    to_toml,
+)
+from screensearch.config.layers import build, preset_layer, text_layer
+from screensearch.environments.desktop import profiles
+from screensearch.errors import SettingsError, UnknownPlugin
+
+
+def written(folder: Path, text: str, name: str = "mine.toml") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of profiles in place of the one that is shipped."""
+    written(tmp_path, '[candidates]\nkeys = ["Return"]\nlimit = 70\n', "base.toml")
+    written(tmp_path, '[app]\ncommand = ["editor"]\n[candidates]\nlimit = 80\n', "editor.toml")
+    monkeypatch.setattr(profiles, "PROFILE_FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_an_environment_gets_the_preset_and_no_profile() -> None:
+    assert settings_for("synthetic:notepad") == ("synthetic:notepad", resolve())
+    assert settings_for("synthetic", "paper", ["select.c_puct=2"]) == (
+        "synthetic",
+        resolve("paper", overrides=["select.c_puct=2"]),
+    )
+
+
+def test_preset_base_profile_and_override_apply_in_this_order(shipped: Path) -> None:
+    environment, settings = settings_for("editor")
+    assert environment == "desktop:editor"
+    assert settings.app.command == ("editor",)
+    assert settings.candidates.keys == ("Return",)  # the base over the preset
+    assert settings.candidates.limit == 80  # the profile over the base
+    assert settings_for("editor", overrides=["candidates.limit=90"])[1].candidates.limit == 90
+    assert settings_for("editor", "paper")[1].identify == resolve("paper").identify
+
+
+def test_a_profile_may_be_named_by_the_environment_too(shipped: Path) -> None:
+    assert settings_for("desktop:editor") == settings_for("editor")
+
+
+def test_a_profile_file_is_a_layer_over_the_base(shipped: Path, tmp_path: Path) -> None:
+    path = written(tmp_path, '[app]\ncommand = ["gimp", "-s"]\n[stop]\nminutes = 3\n', "drawing.toml")
+    environment, settings = settings_for(path)
+    assert environment == "desktop:drawing"
+    assert settings.app.command == ("gimp", "-s")
+    assert settings.candidates.keys == ("Return",)
+    assert settings.stop.minutes == 3.0
+
+
+def test_a_command_needs_no_profile(shipped: Path) -> None:
+    environment, settings = settings_for(["/usr/bin/editor", "--new", "a b.txt"])
+    assert environment == "desktop:editor"
+    assert settings.app.command == ("/usr/bin/editor", "--new", "a b.txt")
+    assert settings.candidates.keys == ("Return",)
+
+
+def test_a_program_named_by_a_relative_path_is_found_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert settings_for(["./tool"])[1].app.command == (str(tmp_path / "tool"),)
+
+
+@pytest.mark.parametrize("command", [[], [""]])
+def test_an_empty_command_is_refused(command: list[str]) -> None:
+    with pytest.raises(SettingsError, match="the command is empty"):
+        settings_for(command)
+
+
+def test_an_unknown_target_gets_the_nearest_name_and_the_way_to_explore_a_command(shipped: Path) -> None:
+    with pytest.raises(
+        SettingsError,
+        match=r"no application profile named 'edtor'; did you mean 'editor'\? \(profiles: editor; "
+        r"environments: .*synthetic:\); .*screensearch explore -- edtor",
+    ):
+        settings_for("edtor")
+    with pytest.raises(SettingsError, match="did you mean 'synthetic:'"):
+        settings_for("synthetics")
+    with pytest.raises(UnknownPlugin, match="did you mean 'synthetic'"):
+        settings_for("synthetik:notepad")
+
+
+@pytest.mark.parametrize("name", ["base", "../editor", "", "desktop:nothing", "desktop:", "desktop"])
+def test_what_is_no_application_is_no_profile(shipped: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="no application profile named"):
+        settings_for(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[candidates]\nlimit = 3\n", r"^profile '.*mine.toml': app.command is empty.*\[app\]"),
+        ("\n[app]\ncommand = []\n", r"mine.toml', line 3: app.command is empty"),
+        ('[app]\ncomand = ["x"]\n', r"mine.toml', line 2: no setting .*did you mean 'app.command'"),
+        ('[app]\ncommand = "x"\n', r"mine.toml', line 2: app.command is 'x': expected `array`"),
+        (
+            '[app]\ncommand = ["x"]\ndisplay_modes = ["dusk"]\n',
+            r"mine.toml', line 3: app.display_modes holds 'dusk'",
+        ),
+        (
+            '[app]\ncommand = ["x"]\n[[app.files]]\npath = "a"\n[[app.files]]\npth = "b"\n',
+            r"mine.toml', line 6: an entry of app.files has no 'pth'; did you mean 'path'\?",
+        ),
+        (
+            '[app]\ncommand = ["x"]\n\n[[app.files]]\npath = "a"\ntext = 3\n',
+            r"mine.toml', line 6: app.files is .*expected `str`",
+        ),
+        (
+            '[app]\ncommand = ["x"]\n\n[[app.files]]\npath = "a"\n[[app.files]]\nsource = "x.txt"\n',
+            r"mine.toml', line 7: app.files names the source 'x.txt', and there is no /.*x.txt: put it there",
+        ),
+        ('[app]\ncommand = ["x"]\nstart = [{ clikc = "a" }]\n', r"line 3: .*has no 'clikc'.*'click'"),
+        ('[app]\ncommand = ["x"]\nstart = [{ }]\n', r"line 3: app.start has a step with nothing"),
+        ("[app\n", r"mine.toml' is not TOML"),
+    ],
+)
+def test_a_bad_profile_is_named_with_the_line_and_what_to_do(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        settings_for(written(tmp_path, text))
+
+
+def test_the_sources_of_files_are_found_beside_the_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sheets").mkdir()
+    (tmp_path / "sheets" / "one.csv").write_text("1,2\n")
+    text = '[app]\ncommand = ["x"]\nfiles = [{ path = "one.csv", source = "sheets/one.csv" }]\n'
+    path = written(tmp_path, text)
+    monkeypatch.chdir("/")
+    (file,) = settings_for(path)[1].app.files
+    assert file.source == str(tmp_path / "sheets" / "one.csv")
+
+
+def test_a_source_in_an_override_is_found_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    monkeypatch.chdir(tmp_path)
+    files = 'app.files=[{path="a.txt", source="a.txt"}]'
+    (file,) = settings_for(["x"], overrides=[files])[1].app.files
+    assert file.source == str(tmp_path / "a.txt")
+
+
+def test_every_shipped_profile_is_complete() -> None:
+    assert "mousepad" in profiles.profile_names()
+    for name in profiles.profile_names():
+        environment, settings = settings_for(name)
+        assert environment == f"desktop:{name}"
+        assert settings.app.title, name
+        assert settings.app.packages, name
+        assert settings.desktop.sandbox, name
+
+
+def test_the_base_profile_alone_is_sound() -> None:
+    text = profiles.profile_text(profiles.BASE)
+    assert text is not None
+    assert build([preset_layer("default"), text_layer("base", text)]).app.command == ()
+
+
+@pytest.mark.parametrize("name", profiles.profile_names())
+def test_a_profile_survives_being_stored_and_being_written(name: str, tmp_path: Path) -> None:
+    settings = settings_for(name)[1]
+    assert settings_from_document(json.loads(json.dumps(settings_document(settings)))) == settings
+    path = written(tmp_path, to_toml(settings), "written.toml")
+    assert settings_for(path)[1] == settings

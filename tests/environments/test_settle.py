@@ -1,0 +1,91 @@
+"""A screen settles when nothing that matters happens any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import AsyncIterator, Callable, Hashable
+
+from screensearch.environments.desktop.settle import Quiet
+
+QUIET = 0.03
+LONG = 20.0  # never reached when a screen settles
+
+
+@contextlib.asynccontextmanager
+async def going_on(quiet: Quiet, source: Callable[[], Hashable], every: float = 0.02) -> AsyncIterator[None]:
+    """Something happens again and again while the body runs."""
+
+    async def happen() -> None:
+        while True:
+            quiet.note(source())
+            await asyncio.sleep(every)
+
+    task = asyncio.create_task(happen())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_a_still_screen_settles() -> None:
+    quiet = Quiet(QUIET)
+    quiet.begin()
+    assert await quiet.settle(LONG)
+
+
+async def test_a_screen_where_ever_new_things_happen_does_not_settle_in_time() -> None:
+    quiet, number = Quiet(QUIET), itertools.count()
+    quiet.begin()
+    async with going_on(quiet, lambda: next(number)):
+        assert not await quiet.settle(0.3)
+
+
+async def test_a_spinner_does_not_stall_it() -> None:
+    quiet = Quiet(QUIET)
+    quiet.begin()
+    async with going_on(quiet, lambda: "spinner"):
+        assert await quiet.settle(LONG)
+
+
+async def test_a_known_spinner_is_ignored_from_the_start() -> None:
+    quiet = Quiet(QUIET)
+    quiet.begin()
+    async with going_on(quiet, lambda: "spinner"):
+        assert await quiet.settle(LONG)
+        quiet.begin()
+        # Too short for a source to be found restless anew.
+        assert await quiet.settle(0.3)
+
+
+async def test_a_source_that_found_its_rest_counts_again() -> None:
+    quiet = Quiet(QUIET)
+    quiet.begin()
+    async with going_on(quiet, lambda: "progress"):
+        assert await quiet.settle(LONG)
+    quiet.begin()
+    assert await quiet.settle(LONG)  # silent all the time
+    quiet.begin()
+    quiet.note("progress")
+    async with going_on(quiet, lambda: "progress"):
+        assert not await quiet.settle(0.2)
+
+
+async def test_a_spinner_does_not_hide_something_else_that_happens() -> None:
+    quiet, number = Quiet(QUIET), itertools.count()
+    quiet.begin()
+    async with going_on(quiet, lambda: "spinner"):
+        assert await quiet.settle(LONG)
+        quiet.begin()
+        async with going_on(quiet, lambda: next(number)):
+            assert not await quiet.settle(0.3)
+
+
+async def test_waiting_for_a_change_ends_with_the_change_or_the_time() -> None:
+    quiet = Quiet(QUIET)
+    assert not await quiet.changed(0.01)
+    asyncio.get_running_loop().call_later(0.01, quiet.note, "something")
+    assert await quiet.changed(LONG)

@@ -1,0 +1,207 @@
+"""Every toolkit is seen and driven alike: the same small form in each, through the public contract."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from screensearch.domain.action import Action
+from screensearch.domain.screen import Box, Element, Observation
+from screensearch.domain.transition import Outcome
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.protocol import Environment, Means, Result
+from screensearch.environments.specification import open_environment
+
+APPS = Path(__file__).parent / "apps"
+PYTHON = "/usr/bin/python3"  # the system's own, which the bindings of the toolkits are installed for
+COLOURS = ("Red", "Green", "Blue")
+
+FORMS = {
+    "gtk3": (str(APPS / "trouble.py"), "inputs", "list"),
+    "gtk4": (PYTHON, str(APPS / "gtk4_app.py")),
+    "qt5": (PYTHON, str(APPS / "qt5_app.py")),
+    "qt6": (PYTHON, str(APPS / "qt6_app.py")),
+    "swing": ("java", str(APPS / "SwingApp.java")),
+}
+every_form = pytest.mark.parametrize("toolkit", FORMS)
+
+
+@dataclass
+class Driver:
+    """An application under test, with the latest observation of it."""
+
+    environment: Environment
+    seen: Observation
+
+    async def perform(self, template: str, element: Element | None = None, **arguments: str) -> Result:
+        """One action that must come off."""
+        result = await self.environment.perform(Action(f"{template}@1", element, tuple(arguments.items())))
+        assert result.outcome is Outcome.OK, f"{template}: {result.outcome}, {result.note}\n{self}"
+        assert result.observation is not None
+        self.seen = result.observation
+        return result
+
+    def all(self, role: str, text: str | None = None) -> list[Element]:
+        """What shows with a role, and with a text if one is given."""
+        return [
+            element for element in self.seen.elements if element.role == role and text in (None, element.text)
+        ]
+
+    def one(self, role: str, text: str | None = None) -> Element:
+        """The only element with a role, and with a text if one is given."""
+        found = self.all(role, text)
+        assert len(found) == 1, f"{len(found)} elements with role {role!r} and text {text!r}:\n{self}"
+        return found[0]
+
+    def choice(self, text: str) -> Element:
+        """What to click to choose an item of an open list; toolkits give it different roles."""
+        found = [each for each in self.seen.elements if each.text == text and each.clickable and each.enabled]
+        assert found, f"nothing to click with text {text!r}:\n{self}"
+        return found[-1]
+
+    def shows(self, text: str) -> bool:
+        """Whether any element shows a text, as its name or as its content."""
+        return any(text in (element.text, element.value) for element in self.seen.elements)
+
+    def __str__(self) -> str:
+        lines = [
+            f"  {each.role} {each.text!r} value={each.value!r} {each.box} "
+            f"{'clickable ' if each.clickable else ''}{'editable ' if each.editable else ''}"
+            for each in self.seen.elements
+        ]
+        return "\n".join([f"{self.seen.window}", *lines])
+
+
+@asynccontextmanager
+async def driving(name: str, *command: str) -> AsyncIterator[Driver]:
+    """The application, started; everything of it is gone afterwards."""
+    means = Means(
+        screenshots=False,
+        app=AppSettings(name=name, command=command),
+        desktop=DesktopSettings(start_seconds=20),
+    )
+    environment = open_environment(f"desktop:{name}", means)
+    try:
+        start = await environment.reset(1)
+        yield Driver(environment, start.observation)
+    finally:
+        await environment.close()
+
+
+def inside(inner: Box, outer: Box) -> bool:
+    """Whether one box lies within another."""
+    return (
+        outer.x <= inner.x
+        and outer.y <= inner.y
+        and inner.x + inner.width <= outer.x + outer.width
+        and inner.y + inner.height <= outer.y + outer.height
+    )
+
+
+@every_form
+async def test_a_form_is_seen_with_roles_texts_and_boxes(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        window = app.seen.window
+        assert window.kind == "main"
+        assert not app.seen.partial
+        button = app.one("button", "Press me")
+        assert button.clickable
+        assert button.enabled
+        assert button.box.width >= 20
+        assert button.box.height >= 10
+        assert inside(button.box, window.box), f"{button.box} is not inside {window.box}"
+        assert app.one("menuitem", "File").clickable
+        assert any(each.editable for each in app.all("edit"))
+        assert app.one("checkbox", "Remember").clickable
+        assert app.one("combobox").clickable
+        rows = [each.text for each in app.seen.elements if each.text in ("Alpha", "Beta", "Apple", "Banana")]
+        assert len(set(rows)) == 2
+
+
+@every_form
+async def test_a_click_on_a_button_changes_the_label(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        assert not app.shows("Pressed")
+        await app.perform("focus_click", app.one("button", "Press me"))
+        assert app.one("text", "Pressed")
+
+
+@every_form
+async def test_a_check_box_says_that_it_is_checked(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        assert not app.one("checkbox", "Remember").checked
+        await app.perform("focus_click", app.one("checkbox", "Remember"))
+        assert app.one("checkbox", "Remember").checked
+        await app.perform("focus_click", app.one("checkbox", "Remember"))
+        assert not app.one("checkbox", "Remember").checked
+
+
+@every_form
+async def test_typed_text_shows_in_the_entry(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        entry = next(each for each in app.all("edit") if each.editable and not each.secret)
+        assert entry.value == ""
+        await app.perform("focus_type", entry, text="Hello, World 1")
+        assert [each.value for each in app.all("edit") if each.value] == ["Hello, World 1"]
+
+
+@every_form
+async def test_a_menu_opens_shows_its_items_and_closes(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        assert not app.shows("Open…")
+        await app.perform("focus_click", app.one("menuitem", "File"))
+        assert app.seen.window.kind == "menu"
+        item = app.one("menuitem", "Open…")
+        assert item.clickable
+        assert item.box.y > app.one("menuitem", "File").box.y
+        await app.perform("key", key="Escape")
+        await app.perform("key", key="Escape")  # some only leave the item with the first
+        assert app.seen.window.kind == "main"
+        assert not app.shows("Open…")
+
+
+@every_form
+async def test_a_menu_item_opens_a_dialog_that_can_be_closed(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        menu = "Help" if toolkit == "gtk3" else "File"
+        await app.perform("focus_click", app.one("menuitem", menu))
+        await app.perform("focus_click", app.one("menuitem", "About"))
+        assert app.seen.window.kind == "dialog"
+        closing = next(each for each in app.all("button") if each.text in ("OK", "Close") and each.clickable)
+        await app.perform("focus_click", closing)
+        assert app.seen.window.kind == "main"
+        assert app.one("button", "Press me")
+
+
+@every_form
+async def test_an_item_of_a_combo_box_can_be_chosen(toolkit: str) -> None:
+    async with driving(toolkit, *FORMS[toolkit]) as app:
+        assert not app.shows("Green")
+        await app.perform("focus_click", app.one("combobox"))
+        assert app.seen.window.kind in ("menu", "popup")
+        assert all(app.shows(colour) for colour in COLOURS)
+        await app.perform("focus_click", app.choice("Green"))
+        assert app.seen.window.kind == "main"
+        assert not app.shows("Blue")
+        box = app.one("combobox").box
+        chosen = [each for each in app.seen.elements if "Green" in (each.text, each.value)]
+        assert any(inside(each.box, box) for each in chosen), f"{box} does not show it:\n{app}"
+
+
+async def test_libreoffice_is_seen_and_its_menus_open() -> None:
+    command = ("soffice", "--writer", "--norestore", "--nologo", "--nofirststartwizard")
+    async with driving("writer", *command) as app:
+        assert app.seen.window.kind == "main"
+        assert "LibreOffice Writer" in app.seen.window.title
+        assert app.all("document")
+        await app.perform("focus_click", app.one("menuitem", "Help"))
+        assert app.seen.window.kind == "menu"
+        about = next(each for each in app.all("menuitem") if each.text.startswith("About LibreOffice"))
+        await app.perform("focus_click", about)
+        assert app.seen.window.kind == "dialog"
+        await app.perform("key", key="Escape")
+        assert app.seen.window.kind == "main"
