@@ -206,7 +206,7 @@ def test_apps_says_what_is_installed_and_how_to_get_the_rest(
     dpkg: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not dpkg:
-        monkeypatch.setattr("screensearch.cli.apps._installed_packages", lambda packages: None)
+        monkeypatch.setattr("screensearch.cli.apps.installed_packages", lambda packages: None)
     listed = json.loads(run("apps", "--json").stdout)
     gone, there = listed["apps"]
     assert (there["name"], there["installed"], there["missing"]) == ("there", True, [])

@@ -179,3 +179,12 @@ def test_a_profile_survives_being_stored_and_being_written(name: str, tmp_path: 
     assert settings_from_document(json.loads(json.dumps(settings_document(settings)))) == settings
     path = written(tmp_path, to_toml(settings), "written.toml")
     assert settings_for(path)[1] == settings
+
+
+def test_files_that_a_command_names_are_named_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "app.py").touch()
+    monkeypatch.chdir(tmp_path)
+    _, settings = settings_for(["python3", "app.py", "--fast", "new.txt"])
+    assert settings.app.command == ("python3", str(tmp_path / "app.py"), "--fast", "new.txt")

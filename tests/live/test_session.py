@@ -261,6 +261,15 @@ async def test_light_and_dark_differ_in_the_brightness_of_the_screen(start: Star
     assert seen["light"] > 3 * seen["dark"]
 
 
+async def test_a_larger_text_scale_makes_buttons_and_their_window_larger(start: Start) -> None:
+    widths = []
+    for scale in (1.0, 1.5):
+        session = await start("galculator", text_scale=scale)
+        await session.launch()
+        widths.append((await first_window(session)).width)
+    assert widths[1] > widths[0]
+
+
 async def test_a_failure_to_come_up_names_the_part_and_its_last_words(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import click
@@ -12,9 +10,8 @@ from rich.markup import escape
 
 from screensearch import settings_for
 from screensearch.cli.output import as_json_option, console, print_json, say, table
+from screensearch.environments.desktop.packages import apt_line, installed_packages
 from screensearch.environments.desktop.profiles import profile_names
-
-DPKG_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ def apps(as_json: bool) -> None:
     An application without a profile is explored by its command: screensearch explore -- COMMAND
     """
     profiles = {name: settings_for(name)[1].app for name in profile_names()}
-    there = _installed_packages(package for app in profiles.values() for package in app.packages)
+    there = installed_packages(package for app in profiles.values() for package in app.packages)
     found = []
     for name, app in profiles.items():
         runs = shutil.which(app.command[0]) is not None
@@ -61,29 +58,3 @@ def apps(as_json: bool) -> None:
     out.print(rows)
     if line:
         say(out, f"\nInstall what is missing with: {escape(line)}")
-
-
-def apt_line(packages: Iterable[str]) -> str:
-    """The command that installs packages; empty when there are none."""
-    named = sorted(packages)
-    return f"sudo apt-get install --no-install-recommends {' '.join(named)}" if named else ""
-
-
-def _installed_packages(packages: Iterable[str]) -> set[str] | None:
-    """Those of these packages that are installed; None where there is no dpkg to ask."""
-    named = sorted(set(packages))
-    dpkg = shutil.which("dpkg-query")
-    if dpkg is None:
-        return None
-    try:
-        answer = subprocess.run(  # noqa: S603 - names from our own profiles, no shell
-            [dpkg, "--show", "--showformat=${Package} ${db:Status-Status}\n", "--", *named],
-            capture_output=True,
-            text=True,
-            timeout=DPKG_SECONDS,
-            check=False,  # it fails when one is unknown, and still tells of the others
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    states = (line.split() for line in answer.stdout.splitlines())
-    return {words[0] for words in states if words[1:] == ["installed"]}

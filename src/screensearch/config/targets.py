@@ -66,11 +66,17 @@ def _on_desktop(
 
 
 def _command(words: Sequence[str]) -> list[str]:
-    """The words of a command; a program that is named by a path is named from the root."""
+    """The words of a command; the program and files of this folder are named from the root.
+
+    The application runs in a folder of its own, where ``python3 app.py`` would find no ``app.py``.
+    """
     program, *arguments = words or ("",)
     if not program:
         raise SettingsError("the command is empty: name a program, as in `screensearch explore -- mousepad`")
-    return [str(Path(program).absolute()) if "/" in program else program, *arguments]
+    return [
+        str(Path(program).absolute()) if "/" in program else program,
+        *(str(Path(word).absolute()) if Path(word).exists() else word for word in arguments),
+    ]
 
 
 def _profile(name: str) -> Layer:

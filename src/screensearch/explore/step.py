@@ -93,7 +93,7 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
             evidence=mind.evidence(
                 screenshot, act_seconds=observed - decided, decide_seconds=decided - moment.since
             ),
-            note=storable(result.note),
+            note=storable(mind.redact(result.note)),
         )
     )
     mind.learn_row(sighting, receipt)

@@ -273,13 +273,8 @@ class Trouble(Gtk.Window):
 
     def run_away(self, place: Gtk.Fixed, runaway: Gtk.Button, decoy: Gtk.Button) -> None:
         """The pointer is near: be elsewhere, with the decoy in the old place."""
-
-        def swap() -> bool:
-            place.move(runaway, 360, 50)
-            place.move(decoy, 0, 0)
-            return False
-
-        GLib.timeout_add(RUNAWAY_MILLISECONDS, swap)
+        place.move(runaway, 360, 50)
+        place.move(decoy, 0, 0)
 
     @staticmethod
     def keep_running(place: Gtk.Fixed, runaway: Gtk.Button) -> None:

@@ -91,6 +91,7 @@ def environment(app: AppSettings, dressing: Dressing, *, run: str, sandbox: bool
     variables["XDG_RUNTIME_DIR"] = run
     # Ours comes before the system's and after the home's: what a profile seeds in ~/.config wins.
     variables["XDG_CONFIG_DIRS"] = f"{run}/looks:{variables.get('XDG_CONFIG_DIRS', '/etc/xdg')}"
+    variables["XENVIRONMENT"] = f"{run}/looks/resources"
     variables["QT_FONT_DPI"] = str(round(96 * dressing.text_scale))
     variables["ADW_DEBUG_COLOR_SCHEME"] = f"prefer-{dressing.display_mode}"
     for each in app.environment:
@@ -143,7 +144,6 @@ def _looks(dressing: Dressing) -> Mapping[str, str]:
         "gtk-icon-theme-name=Adwaita\n"
         "gtk-font-name=Sans 10\n"
         f"gtk-application-prefer-dark-theme={dark}\n"
-        f"gtk-xft-dpi={round(96 * 1024 * dressing.text_scale)}\n"
         "gtk-cursor-blink=0\n"
         "gtk-enable-animations=0\n"
         "gtk-recent-files-enabled=0\n"
@@ -153,11 +153,12 @@ def _looks(dressing: Dressing) -> Mapping[str, str]:
         "looks/gtk-3.0/settings.ini": gtk,
         "looks/gtk-4.0/settings.ini": gtk,
         "looks/kdeglobals": _qt(dark),
+        "looks/resources": f"Xft.dpi: {round(96 * dressing.text_scale)}\n",  # GTK's own gives way to it
     }
 
 
 def _qt(dark: int) -> str:
-    """Qt's own theme for KDE (no part of KDE itself) is the only one that takes colours and the caret from a file."""
+    """Qt's own theme for KDE, no part of KDE, is the one that reads colours and the caret from a file."""
     window, view, text, selection = (
         ("48,48,48", "32,32,32", "238,238,238", "42,98,160")
         if dark
@@ -238,7 +239,7 @@ _OPENBOX = """\
   <resistance><strength>0</strength><screen_edge_strength>0</screen_edge_strength></resistance>
   <focus><focusNew>yes</focusNew><followMouse>no</followMouse><focusLast>yes</focusLast></focus>
   <placement><policy>Smart</policy><center>yes</center><monitor>Any</monitor></placement>
-  <theme><name>Clearlooks</name><titleLayout>NLIMC</titleLayout><animateIconify>no</animateIconify></theme>
+  <theme><name>Clearlooks</name><titleLayout>NLMC</titleLayout><animateIconify>no</animateIconify></theme>
   <desktops><number>1</number><firstdesk>1</firstdesk><popupTime>0</popupTime></desktops>
   <resize><drawContents>yes</drawContents><popupShow>Never</popupShow></resize>
   <keyboard><rebind>no</rebind></keyboard>

@@ -69,6 +69,8 @@ _CELL_EVENTS = frozenset(
     }
 )
 
+_ANYWHERE = Box(-1e6, -1e6, 2e6, 2e6)
+
 _CHOSEN = State.FOCUSED | State.SELECTED | State.ACTIVE
 
 _SCROLLING = frozenset({"viewport", "scroll pane", "layered pane"})
@@ -206,7 +208,8 @@ class Mirror:
             self.mark(root, Mark.CHILDREN)
             for window in root.children:
                 self.mark(window, Mark.STATE | Mark.BOX)
-                self._doubt(window, () if window.relative else damage)
+                # Of a window that counts from its own corner, any damage may be its own.
+                self._doubt(window, (_ANYWHERE,) if window.relative and damage else damage)
 
     def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
         pending = [window]

@@ -282,10 +282,12 @@ class Reader:
         children: list[Node] = []
         fresh: list[Node] = []
         mine = {child.key: child for child in node.children}
+        listed: set[Key] = set()
         for bus_name, path in references:
             key = (bus_name, path)
-            if path == atspi.NULL_PATH:
+            if path == atspi.NULL_PATH or key in listed:
                 continue
+            listed.add(key)
             child = mine.pop(key, None)
             if child is None:
                 if key in self.index and not self.take_away(key, node):

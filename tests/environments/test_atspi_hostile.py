@@ -1,0 +1,189 @@
+"""An application that lies, says nothing, or talks nonsense neither hangs nor breaks the reading."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from fake_bus import FakeBus, Thing
+
+from screensearch.environments.desktop import atspi
+from screensearch.environments.desktop.atspi import Call, Interface, State
+from screensearch.environments.desktop.bus import Bus, CallFailed
+from screensearch.environments.desktop.settings import DesktopSettings
+from screensearch.environments.desktop.tree import Tree
+
+BRIEFLY = 0.05  # seconds: for what is never answered
+
+
+async def open_tree(bus: FakeBus, **settings: Any) -> Tree:
+    return await Tree.open(cast(Bus, bus), DesktopSettings(**settings))
+
+
+def paths(tree: Tree) -> list[str]:
+    return [node.path for window in tree.windows() for node in tree.showing(window)]
+
+
+def a_window(*children: Thing) -> Thing:
+    return Thing("/w", role="frame", extents=(0, 0, 100, 100)).add(*children)
+
+
+async def test_a_child_that_is_its_own_ancestor_is_left_out() -> None:
+    inner = Thing("/w/a")
+    bus = FakeBus(a_window(inner))
+    bus.special["/w/a", "GetChildren"] = lambda _: [[(FakeBus.NAME, "/w"), (FakeBus.NAME, "/w/a")]]
+    tree = await open_tree(bus)
+    assert paths(tree) == ["/w", "/w/a"]
+    bus.tell(inner, "ChildrenChanged", "add", 0, ("", "/w"))
+    await bus.arrived()
+    await tree.refresh()
+    assert paths(tree) == ["/w", "/w/a"]
+
+
+async def test_a_million_children_are_cut_at_the_limit_and_the_tree_is_partial() -> None:
+    bus = FakeBus(a_window())
+    bus.special["/w", "GetChildren"] = lambda _: [[(FakeBus.NAME, f"/c/{i}") for i in range(1_000_000)]]
+    tree = await open_tree(bus, node_limit=50)
+    assert len(tree._mirror.index) == 50
+    assert (await tree.walk()).partial
+
+
+async def test_a_chain_without_end_is_cut_at_the_depth_limit() -> None:
+    bus = FakeBus(a_window())
+    known = {"/w": 0}
+
+    def endless(call: Call) -> list[Any]:
+        below = f"/deep/{len(known)}"
+        known[below] = len(known)
+        thing = Thing(below)
+        next(each for each in bus.root.below() if each.path == call.path).add(thing)
+        bus.special[below, "GetChildren"] = endless
+        return [[(FakeBus.NAME, below)]]
+
+    bus.special["/w", "GetChildren"] = endless
+    tree = await open_tree(bus, depth_limit=12)
+    assert len(paths(tree)) == 12
+    assert tree.counts.partial == 1
+
+
+async def test_an_application_that_answers_nothing_makes_the_reading_partial_in_time() -> None:
+    bus = FakeBus(a_window(Thing("/w/a", silent=True), Thing("/w/b")))
+    tree = await open_tree(bus, hang_seconds=BRIEFLY, walk_seconds=BRIEFLY)
+    assert (await tree.walk()).partial
+    bus.tell(next(each for each in bus.root.below() if each.path == "/w"), "ChildrenChanged", "add")
+    bus.root.children[0].silent = True
+    await bus.arrived()
+    assert (await tree.refresh()).partial
+    assert not await tree.ping(FakeBus.NAME, seconds=BRIEFLY) or not bus.root.silent
+
+
+async def test_a_frozen_application_does_not_answer_a_ping() -> None:
+    bus = FakeBus(a_window())
+    tree = await open_tree(bus)
+    assert await tree.ping(FakeBus.NAME, seconds=BRIEFLY)
+    bus.root.silent = True
+    assert not await tree.ping(FakeBus.NAME, seconds=BRIEFLY)
+
+
+@pytest.mark.parametrize(
+    ("member", "answer"),
+    [
+        ("GetState", ["states"]),
+        ("GetState", [[]]),
+        ("GetRole", ["button"]),
+        ("GetRole", [123456]),
+        ("GetRole", [-1]),
+        ("GetExtents", [(1, 2)]),
+        ("GetExtents", ["somewhere"]),
+        ("GetExtents", [(-5, -5, -10, -10)]),
+        ("GetChildren", [7]),
+        ("GetChildren", [[("only one",)]]),
+        ("GetInterfaces", [7]),
+        ("Get", [None]),
+        ("GetText", [3]),
+    ],
+)
+async def test_answers_of_another_shape_cost_their_branch_and_nothing_else(
+    member: str, answer: list[Any]
+) -> None:
+    odd = Thing("/w/odd", role="text", interfaces=Interface.COMPONENT | Interface.TEXT)
+    bus = FakeBus(a_window(odd, Thing("/w/fine", name="fine")))
+    bus.special["/w/odd", member] = lambda _: answer
+    tree = await open_tree(bus)
+    assert [path for path in paths(tree) if path != "/w/odd"] == ["/w", "/w/fine"]
+    assert await tree.check()
+
+
+@pytest.mark.parametrize(
+    "body", [[], ["showing"], ["showing", "x", None], [1, 2, 3], [None, None, None, None]]
+)
+async def test_an_event_that_is_none_leads_to_a_walk(body: list[Any]) -> None:
+    bus = FakeBus(a_window(Thing("/w/a", name="a")))
+    tree = await open_tree(bus)
+    next(each for each in bus.root.below() if each.path == "/w/a").name = "b"  # and nobody says so
+    bus.tell_raw("/w", "ActiveDescendantChanged", body)
+    await bus.arrived()
+    await tree.refresh()
+    assert [node.name for node in tree.showing(tree.windows()[0])] == ["", "b"]
+
+
+async def test_a_table_of_two_thousand_million_cells_is_read_where_it_can_be_seen() -> None:
+    table = Thing("/w/t", role="table", interfaces=Interface.COMPONENT | Interface.TABLE)
+    table.states |= State.MANAGES_DESCENDANTS
+    table.extents = (0, 0, 100, 60)
+    bus = FakeBus(a_window(table))
+    columns, height, width = 16384, 10, 25
+
+    def at_point(call: Call) -> list[Any]:
+        x, y, _ = call.body
+        return [(FakeBus.NAME, f"/cell/{y // height}/{x // width}")]
+
+    def cell(row: int, column: int) -> Thing:
+        path = f"/cell/{row}/{column}"
+        known = next((each for each in table.children if each.path == path), None)
+        if known is None:
+            known = Thing(path, role="table cell", name=f"{row},{column}")
+            known.extents = (column * width, row * height, width, height)
+            table.add(known)
+            number = row * columns + column
+            bus.special[path, "GetIndexInParent"] = lambda _: [number]
+            bus.special[path, "GetChildren"] = lambda _: [[]]
+        return known
+
+    bus.special["/w/t", "GetAccessibleAtPoint"] = lambda call: (
+        [(FakeBus.NAME, cell(call.body[1] // height, call.body[0] // width).path)]
+    )
+    bus.special["/w/t", "GetRowAtIndex"] = lambda call: [call.body[0] // columns]
+    bus.special["/w/t", "GetColumnAtIndex"] = lambda call: [call.body[0] % columns]
+    bus.special["/w/t", "GetAccessibleAt"] = lambda call: [(FakeBus.NAME, cell(*call.body).path)]
+    bus.special["/w/t", "Get"] = lambda call: [
+        {"NRows": 1_048_576, "NColumns": columns, "Name": "", "ChildCount": 2**31 - 1}[call.body[1]]
+    ]
+    tree = await open_tree(bus)
+    cells = [node for node in tree.windows()[0].showing() if node.role == "table cell"]
+    assert [node.name for node in cells] == [f"{row},{column}" for row in range(6) for column in range(4)]
+    assert not [call for call in bus.asked if call.path == "/w/t" and call.member == "GetChildren"]
+
+
+async def test_a_huge_table_whose_cells_cannot_be_found_is_left_alone() -> None:
+    table = Thing("/w/t", role="table", interfaces=Interface.COMPONENT | Interface.TABLE)
+    table.states |= State.MANAGES_DESCENDANTS
+    bus = FakeBus(a_window(table))
+    bus.special["/w/t", "GetAccessibleAtPoint"] = lambda _: CallFailed("no")
+    bus.special["/w/t", "Get"] = lambda call: [
+        {"NRows": 1_048_576, "NColumns": 16384, "Name": "", "ChildCount": 2**31 - 1}[call.body[1]]
+    ]
+    tree = await open_tree(bus)
+    assert paths(tree) == ["/w", "/w/t"]
+    assert tree.counts.partial == 1
+    assert bus.calls < 60
+
+
+async def test_an_application_that_lists_the_same_child_twice_shows_it_once() -> None:
+    bus = FakeBus(a_window(Thing("/w/a"), Thing("/w/b")))
+    twice = [(FakeBus.NAME, "/w/a"), (FakeBus.NAME, "/w/a"), (FakeBus.NAME, atspi.NULL_PATH)]
+    bus.special["/w", "GetChildren"] = lambda _: [twice]
+    tree = await open_tree(bus)
+    assert paths(tree) == ["/w", "/w/a"]
+    await tree.refresh()
+    assert paths(tree) == ["/w", "/w/a"]

@@ -1,0 +1,318 @@
+"""The mirror, kept by events and damage, equals what a naive reading of the application gives."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from fake_bus import SHOWN, FakeBus, Thing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from screensearch.domain.screen import Box
+from screensearch.environments.desktop import atspi
+from screensearch.environments.desktop.atspi import Interface, State
+from screensearch.environments.desktop.bus import Bus, Signal
+from screensearch.environments.desktop.node import Node
+from screensearch.environments.desktop.settings import DesktopSettings
+from screensearch.environments.desktop.tree import Tree
+
+ROLES = ("panel", "push button", "label", "text", "scroll pane", "menu", "menu item", "password text")
+
+
+async def open_tree(bus: FakeBus, **settings: Any) -> Tree:
+    return await Tree.open(cast(Bus, bus), DesktopSettings(**settings))
+
+
+def naive(thing: Thing) -> list[tuple[Any, ...]]:
+    """All that shows, read without any cleverness."""
+    if not thing.states & State.SHOWING:
+        return []
+    reads_text = thing.interfaces & Interface.TEXT and thing.role != "password text"
+    if thing.role == "label" and thing.name:
+        reads_text = 0
+    box = Box(*thing.extents) if thing.interfaces & Interface.COMPONENT else Box(0, 0, 0, 0)
+    text = thing.text if reads_text else ""
+    row = (thing.path, thing.role, thing.name, text, thing.states, box)
+    return [row, *(each for child in thing.children for each in naive(child))]
+
+
+def mirrored(window: Node) -> list[tuple[Any, ...]]:
+    return [(node.path, node.role, node.name, node.text, node.states, node.box) for node in window.showing()]
+
+
+def everything(tree: Tree) -> list[tuple[Any, ...]]:
+    return [each for window in tree.windows() for each in mirrored(window)]
+
+
+def expected(bus: FakeBus) -> list[tuple[Any, ...]]:
+    return [
+        each
+        for window in bus.root.children
+        for each in naive(window)
+        if window.extents[2] > 0 and window.extents[3] > 0
+    ]
+
+
+class Puppeteer:
+    """Does to an application what users do, with the events and the damage that GTK would give."""
+
+    def __init__(self, bus: FakeBus, draw: st.DataObject) -> None:
+        self.bus, self.draw = bus, draw
+        self.damage: list[Box] = []
+        self.made = 0
+
+    def choose(self, *, windows: bool = False) -> Thing | None:
+        things = [
+            thing
+            for window in self.bus.root.children
+            for thing in window.below()
+            if windows or thing is not window
+        ]
+        return self.draw.draw(st.sampled_from(things), label="thing") if things else None
+
+    def make(self) -> Thing:
+        self.made += 1
+        x, y = self.draw.draw(st.tuples(st.integers(0, 90), st.integers(0, 90)))
+        role = self.draw.draw(st.sampled_from(ROLES))
+        text = Interface.TEXT if role in ("text", "label", "password text") else 0
+        shown = self.draw.draw(st.booleans())
+        return Thing(
+            f"/new/{self.made}",
+            role=role,
+            name=self.draw.draw(st.sampled_from(("", "a", "b"))),
+            text="words",
+            states=SHOWN if shown else State.VISIBLE,
+            interfaces=Interface.COMPONENT | text,
+            extents=(x, y, 10, 10),
+        )
+
+    def act(self) -> None:
+        verbs = ("add", "remove", "rename", "write", "show", "focus", "disable", "move", "reorder", "window")
+        getattr(self, self.draw.draw(st.sampled_from(verbs), label="act"))()
+
+    def add(self) -> None:
+        parent = self.choose(windows=True)
+        if parent is not None:
+            child = self.make()
+            child.add(self.make())
+            parent.add(child)
+            self.bus.tell(parent, "ChildrenChanged", "add", len(parent.children) - 1, ("", child.path))
+
+    def remove(self) -> None:
+        thing = self.choose()
+        if thing is not None and thing.parent is not None:
+            thing.parent.children.remove(thing)
+            self.bus.tell(thing.parent, "ChildrenChanged", "remove", 0, ("", thing.path))
+
+    def rename(self) -> None:
+        thing = self.choose(windows=True)
+        if thing is not None:
+            thing.name = self.draw.draw(st.sampled_from(("", "a", "c")))
+            self.bus.tell(thing, "PropertyChange", "accessible-name", 0, thing.name)
+
+    def write(self) -> None:
+        thing = self.choose()
+        if thing is not None and thing.interfaces & Interface.TEXT:
+            thing.text += "!"
+            self.bus.tell(thing, "TextChanged", "insert", 0, "!")
+
+    def show(self) -> None:
+        """Show or hide something with all below it: each says so for itself."""
+        thing = self.choose(windows=True)
+        if thing is not None:
+            shown = not thing.states & State.SHOWING
+            for each in thing.below():
+                each.states = each.states | State.SHOWING if shown else each.states & ~State.SHOWING
+                self.bus.tell(each, "StateChanged", "showing", int(shown))
+
+    def focus(self) -> None:
+        """Only who gets the focus says so."""
+        thing = self.choose()
+        if thing is not None:
+            for window in self.bus.root.children:
+                for each in window.below():
+                    each.states &= ~State.FOCUSED
+            thing.states |= State.FOCUSED
+            self.bus.tell(thing, "StateChanged", "focused", 1)
+
+    def disable(self) -> None:
+        """What is inside takes part in it, and says nothing."""
+        thing = self.choose()
+        if thing is not None:
+            on = not thing.states & State.SENSITIVE
+            for each in thing.below():
+                each.states = each.states | State.SENSITIVE if on else each.states & ~State.SENSITIVE
+            self.bus.tell(thing, "StateChanged", "sensitive", int(on))
+
+    def move(self) -> None:
+        """Nobody says so, but it can be seen."""
+        thing = self.choose()
+        if thing is not None:
+            before = thing.extents
+            thing.extents = (before[0] + 3, before[1] + 5, before[2], before[3])
+            self.damage += [Box(*before), Box(*thing.extents)]
+
+    def reorder(self) -> None:
+        thing = self.choose(windows=True)
+        if thing is not None:
+            thing.children.reverse()
+            self.bus.tell(thing, "ChildrenChanged", "add", 0, ("", ""))
+
+    def window(self) -> None:
+        """Open or close a window. Nobody says so."""
+        windows = self.bus.root.children
+        if len(windows) > 1 and self.draw.draw(st.booleans()):
+            del windows[-1]
+        else:
+            self.bus.root.add(self.make())
+
+
+def an_application() -> FakeBus:
+    return FakeBus(
+        Thing("/w", role="frame", name="main", extents=(0, 0, 100, 100)).add(
+            Thing("/w/bar", role="panel").add(
+                Thing("/w/file", role="menu", name="File").add(
+                    Thing("/w/open", role="menu item", name="Open", states=State.VISIBLE),
+                    Thing("/w/quit", role="menu item", name="Quit", states=State.VISIBLE),
+                ),
+            ),
+            Thing("/w/edit", role="text", text="hello", interfaces=Interface.COMPONENT | Interface.TEXT),
+        )
+    )
+
+
+@given(st.data())
+def test_after_any_sequence_of_changes_a_refresh_gives_what_a_naive_reading_gives(
+    data: st.DataObject,
+) -> None:
+    async def scenario() -> None:
+        bus = an_application()
+        tree = await open_tree(bus)
+        hand = Puppeteer(bus, data)
+        for _ in range(data.draw(st.integers(1, 4), label="observations")):
+            for _ in range(data.draw(st.integers(0, 5), label="changes")):
+                hand.act()
+            await bus.arrived()
+            refresh = await tree.refresh(hand.damage)
+            hand.damage.clear()
+            assert not refresh.partial
+            assert everything(tree) == expected(bus)
+        assert (await tree.check()).mismatches == 0
+
+    asyncio.run(scenario())
+
+
+@given(st.data())
+def test_changes_while_a_refresh_reads_are_in_the_next_one(data: st.DataObject) -> None:
+    async def scenario() -> None:
+        bus = an_application()
+        tree = await open_tree(bus)
+        hand = Puppeteer(bus, data)
+        hand.act()
+        reading = asyncio.ensure_future(tree.refresh(hand.damage))
+        for _ in range(data.draw(st.integers(1, 6), label="turns of the loop")):
+            await asyncio.sleep(0)
+            hand.act()
+        await reading
+        await bus.arrived()
+        await tree.refresh(hand.damage)
+        assert everything(tree) == expected(bus)
+
+    asyncio.run(scenario())
+
+
+async def test_a_quiet_refresh_asks_little_and_a_walk_asks_for_everything() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    assert (await tree.refresh()).calls <= 3  # the windows, their state, their place
+    assert (await tree.walk()).calls > 20
+
+
+async def test_a_menu_that_opens_again_shows_its_items_as_they_are_now() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    items = [each for each in bus.root.below() if each.role == "menu item"]
+    for round_ in range(3):
+        for shown in (True, False):
+            for item in items:
+                item.states = SHOWN if shown else State.VISIBLE
+                item.extents = (0, 10 * round_, 10, 10)
+                bus.tell(item, "StateChanged", "showing", int(shown))
+            await bus.arrived()
+            await tree.refresh()
+            assert everything(tree) == expected(bus)
+
+
+async def test_a_mismatch_is_counted_named_and_healed() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    next(each for each in bus.root.below() if each.path == "/w/file").name = "Datei"
+    await tree.refresh()  # nobody said so
+    check = await tree.check()
+    assert check.mismatches == 1
+    assert "Datei" in check.differences[0]
+    assert tree.counts.healed == 1
+    assert everything(tree) == expected(bus)
+    assert (await tree.check()).mismatches == 0
+
+
+async def test_the_text_of_a_password_field_is_never_asked_for() -> None:
+    secret = Thing("/w/secret", role="password text", text="hunter2")
+    secret.interfaces |= Interface.TEXT
+    bus = FakeBus(Thing("/w", role="frame", extents=(0, 0, 100, 100)).add(secret))
+    tree = await open_tree(bus)
+    bus.tell(secret, "TextChanged", "insert", 0, "hunter2")
+    await bus.arrived()
+    await tree.refresh([Box(0, 0, 100, 100)])
+    assert "password text" in [node.role for node in tree.showing(tree.windows()[0])]
+    assert not [call for call in bus.asked if call.path == "/w/secret" and call.member == "GetText"]
+
+
+async def test_an_application_that_leaves_the_bus_is_not_listed_any_more() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    assert [(each.bus_name, each.pid, each.name) for each in tree.applications] == [(":1.5", 4242, "app")]
+    for callback in bus._on_signal:
+        callback(
+            Signal(atspi.DAEMON, atspi.DAEMON_PATH, atspi.DAEMON, "NameOwnerChanged", [":1.5", ":1.5", ""])
+        )
+    assert tree.applications == []
+    assert tree.windows() == []
+
+
+async def test_an_event_that_says_nothing_new_is_no_activity() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    heard: list[tuple[str, str]] = []
+    tree.on_activity(lambda source, kind: heard.append((source, kind)))
+    menu = next(each for each in bus.root.below() if each.path == "/w/file")
+    bus.tell(menu, "PropertyChange", "accessible-name", 0, "File")
+    await bus.arrived()
+    assert heard == []
+    bus.tell(menu, "PropertyChange", "accessible-name", 0, "Datei")
+    await bus.arrived()
+    assert heard == [(":1.5/w/file", "PropertyChange")]
+
+
+async def test_gtk4_shows_what_is_visible_and_counts_from_its_window() -> None:
+    window = Thing("/w", role="frame", states=State.VISIBLE, extents=(0, 0, 50, 50))
+    window.add(Thing("/w/a", states=State.VISIBLE), Thing("/w/b", states=0))
+    bus = FakeBus(window, toolkit="GTK", version="4.8.3")
+    tree = await open_tree(bus)
+    assert [node.path for node in tree.showing(tree.windows()[0])] == ["/w", "/w/a"]
+    assert all(node.relative for node in tree.showing(tree.windows()[0]))
+    assert {call.body for call in bus.asked if call.member == "GetExtents"} == {(atspi.WINDOW_COORDINATES,)}
+
+
+async def test_an_element_is_read_again_just_before_it_is_used() -> None:
+    bus = an_application()
+    tree = await open_tree(bus)
+    node = next(each for each in tree.windows()[0].showing() if each.path == "/w/edit")
+    thing = next(each for each in bus.root.below() if each.path == "/w/edit")
+    thing.extents = (7, 8, 9, 10)
+    fresh = await tree.read_now(node)
+    assert fresh is not None
+    assert (fresh.box, fresh.key, fresh.shows) == (Box(7, 8, 9, 10), node.key, True)
+    thing.parent.children.remove(thing)  # type: ignore[union-attr]
+    assert await tree.read_now(node) is None

@@ -1,0 +1,178 @@
+"""The doctor finds each missing layer, says what helps, and goes on as far as it can."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from screensearch.cli import main
+from screensearch.environments.desktop.checkup import Check, Checkup, Seen
+from screensearch.environments.desktop.doctor import LAUNCHER_PACKAGE, TOOLS, examine
+from screensearch.environments.desktop.remedies import TOOLKITS, toolkit_of, why_no_sandbox
+from screensearch.environments.desktop.sandbox import missing_packages
+from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+
+HASTY = DesktopSettings(start_seconds=4.0, hang_seconds=2.0)
+
+
+def ask(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["doctor", *arguments])
+
+
+async def checked(app: AppSettings | None, settings: DesktopSettings = HASTY) -> dict[str, Check]:
+    return {check.name: check for check in await examine(app, settings)}
+
+
+# -- a machine on which all is well
+
+
+def test_without_an_application_the_desktop_is_checked() -> None:
+    result = ask()
+    assert result.exit_code == 0, result.output
+    assert "All is well." in result.output
+    assert "nothing is left behind" in result.output
+
+
+def test_an_application_is_checked_up_to_its_elements_its_input_and_its_picture() -> None:
+    result = ask("mousepad", "--json")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.output)
+    checks = {check["name"]: check for check in answer["checks"]}
+    assert answer["ok"] is True
+    assert {check["state"] for check in checks.values()} == {"ok"}
+    assert "toolkit gtk 3" in checks["tree"]["seen"]
+    assert {"window", "input", "screenshot", "stop"} <= checks.keys()
+
+
+def test_a_command_without_a_profile_is_checked_too() -> None:
+    result = ask("--", "galculator")
+    assert result.exit_code == 0, result.output
+    assert "it can be explored" in result.output
+
+
+def test_an_unknown_application_is_a_message() -> None:
+    result = ask("mouspad")
+    assert result.exit_code == 1
+    assert "did you mean 'mousepad'?" in result.output
+
+
+# -- applications that do not come up
+
+
+async def test_a_missing_program_is_named_with_the_line_that_installs_it_and_the_rest_is_checked() -> None:
+    checks = await checked(AppSettings(command=("no-such-editor",), packages=("no-such-package",)))
+    assert checks["program"].state == "fail"
+    assert checks["program"].remedy.endswith("apt-get install --no-install-recommends no-such-package")
+    assert checks["packages"].state == "fail"
+    assert checks["display"].state == checks["accessibility bus"].state == checks["stop"].state == "ok"
+    assert "window" not in checks
+
+
+async def test_a_program_that_ends_before_it_has_a_window_is_quoted() -> None:
+    checks = await checked(AppSettings(command=("sh", "-c", "echo no licence; exit 3")))
+    assert checks["window"].state == "fail"
+    assert "exited with status 3" in checks["window"].seen
+    assert "no licence" in checks["window"].seen
+    assert checks["input"].state == checks["screenshot"].state == "skipped"
+    assert checks["stop"].state == "ok"
+
+
+async def test_a_program_that_never_shows_anything_is_given_up_on() -> None:
+    settings = DesktopSettings(start_seconds=1.5)
+    checks = await checked(AppSettings(command=("sleep", "1000")), settings)
+    assert checks["window"].state == "fail"
+    assert "desktop.start_seconds" in checks["window"].remedy
+    assert checks["stop"].state == "ok"
+
+
+async def test_a_window_without_a_tree_is_told_from_no_window_and_the_toolkit_is_named() -> None:
+    app = AppSettings(command=("mousepad",), environment=("NO_AT_BRIDGE=1",))
+    checks = await checked(app)
+    assert checks["window"].state == "ok"
+    assert checks["tree"].state == "fail"
+    assert "GTK 3" in checks["tree"].seen
+    assert checks["input"].state == checks["screenshot"].state == checks["stop"].state == "ok"
+
+
+# -- a machine on which something is missing
+
+
+async def test_each_missing_tool_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("screensearch.environments.desktop.sandbox._LAUNCHERS", ())
+    checks = await checked(None)
+    failed = {name: check for name, check in checks.items() if check.state == "fail"}
+    needed = missing_packages()
+    assert set(needed) == {package for package, _ in TOOLS.values()} | {LAUNCHER_PACKAGE}
+    for package in needed:
+        assert any(check.remedy.endswith(f" {package}") for check in failed.values()), package
+    assert checks["desktop"].state == "skipped"
+
+
+async def test_a_sandbox_that_the_kernel_refuses_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refuses = tmp_path / "bwrap"
+    refuses.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    refuses.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    checks = await checked(None)
+    assert checks["sandbox"].state == "fail"
+    assert "No permissions to create new namespace" in checks["sandbox"].seen
+    assert checks["sandbox"].remedy
+    assert checks["desktop"].state == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("file", "value", "remedy"),
+    [
+        ("proc/sys/kernel/unprivileged_userns_clone", "0\n", "kernel.unprivileged_userns_clone=1"),
+        ("proc/sys/user/max_user_namespaces", "0\n", "user.max_user_namespaces="),
+        ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n", "restrict_unprivileged_userns=0"),
+        (".dockerenv", "", "seccomp=unconfined"),
+    ],
+)
+def test_what_forbids_a_sandbox_is_found_with_what_allows_it(
+    tmp_path: Path, file: str, value: str, remedy: str
+) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value)
+    assert remedy in why_no_sandbox(tmp_path)[1]
+
+
+def test_a_toolkit_that_is_built_on_another_is_recognised_as_itself() -> None:
+    def name(*files: str) -> str | None:
+        found = toolkit_of(files)
+        return None if found is None else found.name
+
+    assert name("/usr/lib/libgtk-3.so.0", "/usr/lib/libreoffice/program/libvcllo.so") == "LibreOffice"
+    assert name("/usr/lib/libgtk-3.so.0", "/usr/lib/jvm/lib/server/libjvm.so") == "Java"
+    assert name("/usr/lib/libQt5Gui.so.5") == "Qt 5"
+    assert name("/usr/bin/cat") is None
+    assert all(toolkit.reason for toolkit in TOOLKITS)
+
+
+# -- a check that would never end
+
+
+async def test_a_check_has_a_deadline_and_the_next_one_is_done() -> None:
+    async def stuck() -> Seen[int]:
+        await asyncio.Event().wait()
+        return Seen("", 1)
+
+    async def well() -> Seen[int]:
+        return Seen("here", 2)
+
+    heard: list[Check] = []
+    checkup = Checkup(heard.append)
+    assert await checkup.check("stuck", stuck(), 0.05) is None
+    assert await checkup.check("well", well(), 5.0) == 2
+    assert [(check.name, check.state) for check in heard] == [("stuck", "fail"), ("well", "ok")]
+    assert "within 0.05 s" in heard[0].seen
