@@ -87,7 +87,9 @@ def print_result(result: dict[str, Any]) -> None:
             f"{each['steps_per_second_per_core']:.2f} a core ({each['against_paper_per_core']:.0f} × the "
             f"paper's pace), machine {each['machine_busy_share']:.0%} busy, {each['outcomes']}"
         )
-        print(f"    ms of CPU a step: {each['cpu_ms_per_step']}")
+        print(
+            f"    {each['steps_per_cpu_second']} steps per CPU second; ms a step: {each['cpu_ms_per_step']}"
+        )
         print(f"    act {each['act_ms']}, decide {each['decide_ms']}, reset {each['reset_ms']}")
     for target, met in result["targets"].items():
         print(f"{'met' if met else 'NOT MET':8} {target}")

@@ -45,6 +45,8 @@ def measure_pace(app: str, workers: int, seconds: float, *, cores: int, seed: in
         **figures,
         "cpu_ms_per_step": {part: round(1000 * spent / max(1, steps), 1) for part, spent in parts.items()},
         "cpu_seconds": round(sum(parts.values()), 2),
+        # What a core could do if it never waited: the floor, whatever else runs on the machine.
+        "steps_per_cpu_second": round(steps / max(0.01, sum(parts.values())), 2),
         "machine_busy_seconds": round(sampler.machine_busy_seconds, 2),
         "machine_busy_share": round(sampler.machine_busy_seconds / (summary["seconds"] * cores), 2),
         "most_processes": sampler.most_processes,

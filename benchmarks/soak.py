@@ -38,8 +38,8 @@ from processes import Process, below, open_files, part_of
 SAMPLE_SECONDS = 5.0
 END_SECONDS = 10.0  # for processes to be gone after an exploration has ended
 LEAST_SAMPLES = 6  # to fit a line to
-MOST_MEGABYTES_PER_HOUR = 30.0  # growth of one process
-MOST_FILES_PER_HOUR = 6.0
+MOST_MEGABYTES = 6.0  # growth of one process over the second half of its run
+MOST_FILES = 2.0
 SHORTEST_SECONDS = 5.0  # of a slice that is worth starting
 ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 MEGABYTE = 1 << 20
@@ -130,16 +130,16 @@ class Soak:
             entry["growth"] = growth([each for each in samples if each["slice"] == entry["number"]])
         self._report["runs"] = {app: conclusion(self._run_of(app)) for app in self._apps}
         slices, runs = self._report["slices"], self._report["runs"].values()
-        grown = [each for entry in slices for each in entry["growth"]["processes"]]
+        watched = [each for entry in slices for each in entry["growth"]["processes"]]
         self._report["targets"] = {
             "every exploration ended well": not any("problem" in each for each in slices),
             "no process left": not any(each["left_processes"] for each in slices),
             "no temporary file left": not any(each["left_files"] for each in slices),
-            f"memory grows <= {MOST_MEGABYTES_PER_HOUR:g} MB/hour in every process": all(
-                each["megabytes_per_hour"] <= MOST_MEGABYTES_PER_HOUR for each in grown
+            f"in the second half of a run no process grows by more than {MOST_MEGABYTES:g} MB": all(
+                each["grown_megabytes"] <= MOST_MEGABYTES for each in watched
             ),
-            f"open files grow <= {MOST_FILES_PER_HOUR:g} an hour in every process": all(
-                each["files_per_hour"] <= MOST_FILES_PER_HOUR for each in grown
+            f"nor by more than {MOST_FILES:g} open files": all(
+                each["grown_files"] <= MOST_FILES for each in watched
             ),
             "every lost step is explained": all(note for each in runs for note in each["lost"]),
             "every log verifies": not any(each["verify_problems"] for each in runs),
@@ -215,26 +215,26 @@ def growth(samples: list[dict[str, Any]]) -> dict[str, Any]:
             {
                 "part": part,
                 "id": pid,
-                "samples": len(rows),
+                "seconds": round(float(seconds[-1] - seconds[0])),
                 "megabytes": round(float(memory[-1]) / MEGABYTE, 1),
-                "megabytes_per_hour": round(slope(seconds, memory) * 3600 / MEGABYTE, 2),
+                "grown_megabytes": round(grown(seconds, memory) / MEGABYTE, 2),
                 "files": int(files[-1]),
-                "files_per_hour": round(slope(seconds, files) * 3600, 2),
-                "threads_per_hour": round(slope(seconds, threads) * 3600, 2),
+                "grown_files": round(grown(seconds, files), 2),
+                "grown_threads": round(grown(seconds, threads), 2),
             }
         )
     seconds = np.array([each["second"] for each in half], float)
     totals = {
-        f"{name}_per_hour": round(slope(seconds, np.array([each[name] for each in half], float)) * 3600, 1)
+        f"grown_{name}": round(grown(seconds, np.array([each[name] for each in half], float)), 1)
         for name in ("sandbox_processes", "sandbox_threads", "sandbox_memory")
         if len(half) >= LEAST_SAMPLES
     }
     return {"processes": processes, **totals}
 
 
-def slope(seconds: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> float:
-    """Growth a second, by least squares."""
-    return float(np.polyfit(seconds, values, 1)[0])
+def grown(seconds: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> float:
+    """How much a line through the values, by least squares, rises from the first to the last of them."""
+    return float(np.polyfit(seconds, values, 1)[0] * (seconds[-1] - seconds[0]))
 
 
 def conclusion(folder: Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from screensearch.config import (
+    load_preset,
     resolve,
     settings_document,
     settings_for,
@@ -188,3 +189,12 @@ def test_files_that_a_command_names_are_named_from_the_root(
     monkeypatch.chdir(tmp_path)
     _, settings = settings_for(["python3", "app.py", "--fast", "new.txt"])
     assert settings.app.command == ("python3", str(tmp_path / "app.py"), "--fast", "new.txt")
+
+
+def test_the_papers_preset_keeps_its_own_actions_and_weights_on_a_desktop() -> None:
+    _, ours = settings_for("mousepad")
+    _, paper = settings_for("mousepad", preset="paper")
+    assert paper.app.command == ours.app.command
+    assert paper.candidates.double_click_roles == ()
+    assert paper.select == load_preset("paper").select
+    assert paper.select != ours.select

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import shutil
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +14,7 @@ from screensearch import Settings, settings_for
 from screensearch.encode.masks import Masks
 from screensearch.encode.text import normalise
 from screensearch.environments.desktop.profiles import profile_names, profile_text
+from screensearch.environments.desktop.settings import AppSettings, SeedFile, StartStep
 
 PROMISED = {
     "featherpad",
@@ -30,6 +34,9 @@ PROMISED = {
 OFFICE = sorted(name for name in PROMISED if name.startswith("libreoffice"))
 FRAME = 25  # pixels of a window's title bar and border
 XML_ENDINGS = (".xcu", ".xml", ".fods", ".fodt", ".fodp", ".mml", ".svg")
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-profile.md"
 
 
 def profile(name: str) -> Settings:
@@ -127,3 +134,12 @@ def test_programs_that_are_named_exist_where_their_packages_are_installed() -> N
     if shutil.which("xfce4-settings-editor") is None:
         pytest.skip("xfce4-settings is not installed")
     assert [each for each in profile("xfce4-settings").app.documents if shutil.which(each) is None] == []
+
+
+def test_the_page_about_profiles_has_an_example_of_every_key() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    examples = "\n".join(re.findall(r"```toml\n(.*?)```", text, re.DOTALL))
+    keys = [field.name for field in dataclasses.fields(AppSettings)]
+    assert [key for key in keys if not re.search(rf"^(\[\[app\.)?{key}\b", examples, re.MULTILINE)] == []
+    parts = [field.name for table in (SeedFile, StartStep) for field in dataclasses.fields(table)]
+    assert [part for part in parts if f"`{part}`" not in text and f"{part} = " not in examples] == []

@@ -2,7 +2,8 @@
 
 A target is an environment (``synthetic:notepad``), the name of a shipped application profile
 (``mousepad``), a profile file (``mine.toml``), or a command as a list of words. Layers apply in this
-order: preset, base profile, application profile or command, overrides.
+order: preset, base profile, application profile or command, overrides. The preset ``paper`` stands without
+the base profile, whose clicks, keys and weights are not the paper's.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def settings_for(
 def _on_desktop(
     name: str, profile: Layer, preset: str | Path, above: Sequence[Layer]
 ) -> tuple[str, Settings]:
-    settings = build([preset_layer(preset), _shipped(profiles.BASE), profile, *above])
+    base = [] if preset == "paper" else [_shipped(profiles.BASE)]
+    settings = build([preset_layer(preset), *base, profile, *above])
     if not settings.app.command:
         raise SettingsError(
             f"{profile.place(('app', 'command'))}: app.command is empty, so there is nothing to start: "

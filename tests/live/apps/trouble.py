@@ -260,9 +260,7 @@ class Trouble(Gtk.Window):
         vanish.connect("clicked", lambda _button: self.say("Caught the vanishing one"))
         decoy.connect("clicked", lambda _button: self.say("Decoy hit"))
         runaway.connect("enter-notify-event", lambda *_: self.run_away(place, runaway, decoy))
-        vanish.connect(
-            "enter-notify-event", lambda *_: GLib.timeout_add(RUNAWAY_MILLISECONDS, vanish.destroy)
-        )
+        vanish.connect("enter-notify-event", lambda *_: vanish.destroy())
         place.put(runaway, 0, 0)
         place.put(vanish, 120, 0)
         place.put(decoy, 240, 0)

@@ -16,7 +16,7 @@ from screensearch.environments.desktop.bus import Bus
 from screensearch.environments.desktop.display import Display, XWindow
 from screensearch.environments.desktop.elements import Elements
 from screensearch.environments.desktop.framebuffer import Framebuffer
-from screensearch.environments.desktop.home import Dressing
+from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
 from screensearch.environments.desktop.node import Node
 from screensearch.environments.desktop.scene import Scene, popups_of, scene, top_level_of
 from screensearch.environments.desktop.session import Session
@@ -84,6 +84,7 @@ class Desk:
         self._damage: list[Box] = []
         self._unknown = UnknownRoles()
         self._observations = 0
+        self._processes: set[int] = set()  # that ran before the latest input
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
         self._targets: set[str] = set()  # bus names that are the application
@@ -106,7 +107,11 @@ class Desk:
         opened: list[Callable[[], object]] = []
         try:
             seconds = settings.start_seconds
-            display = await Display.connect(session.display_socket, seconds=seconds)
+            display = await Display.connect(
+                session.display_socket,
+                seconds=seconds,
+                double_click_seconds=DOUBLE_CLICK_MILLISECONDS * 1.25 / 1000,
+            )
             opened.append(display.close)
             bus = await Bus.connect(session.accessibility_bus, session.uid, seconds=seconds)
             opened.append(bus.close)
@@ -125,6 +130,8 @@ class Desk:
                 application=application,
                 screenshots=screenshots,
             )
+            display.announce_accessibility(session.accessibility_address)
+            await display.sync()
             await session.launch()
             await desk._first_window()
         except BaseException:
@@ -159,14 +166,36 @@ class Desk:
     def expect(self) -> None:
         """An input is about to be given."""
         self._quiet.begin()
+        self._processes = self.session.processes()
 
     async def settle(self) -> bool:
         """Wait until the effect of the last input is there; False when the screen would not rest."""
         await self.display.sync()
         await self._answered()
         settled = await self._quiet.settle(self._settings.settle_seconds)
+        if await self._started_something():
+            settled = await self._quiet.settle(self._settings.settle_seconds)
         self.check_alive()
         return settled
+
+    async def _started_something(self) -> bool:
+        """Whether the input started another program; then its window is waited for, or its end.
+
+        It needs longer to come up than the application to come to rest, and must not be taken for the
+        effect of the next action.
+        """
+        started = self.session.processes() - self._processes
+        if not started:
+            return False
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._settings.window_seconds
+        before = {each.id for each in self.display.windows()}
+        while any(map(self.session.runs, started)) and (left := deadline - loop.time()) > 0:
+            await self._quiet.changed(min(left, 0.1))  # the end of a process makes no event
+            if {each.id for each in self.display.windows()} - before:
+                break
+        self._processes |= started
+        return True
 
     async def settle_briefly(self) -> None:
         """Wait until the application has handled the last input, but not for what it paints."""
@@ -368,13 +397,16 @@ class Desk:
         elements = Elements(self.application, self._unknown)
         window_box = seen.window.box
         menus: list[str] = []
-        kind = _kind(seen, node)
+        painted = False  # whether a menu is open without a window of its own
         if node is not None:
-            popups = [each.raw_box for each in seen.popups]
-            for top in [node, *(popups_of(node, self.tree.windows()) if popups else ())]:
-                nodes = list(self.tree.showing(top))
-                elements.add(nodes, window_box, owner=foreign, popups=popups, popup=top is not node)
-                menus += _open_menus(nodes)
+            nodes = list(self.tree.showing(node))
+            popups = [each.raw_box for each in seen.popups] or _painted_menus(nodes)
+            painted = bool(popups) and not seen.popups
+            for top in [node, *(popups_of(node, self.tree.windows()) if seen.popups else ())]:
+                inside = nodes if top is node else list(self.tree.showing(top))
+                elements.add(inside, window_box, owner=foreign, popups=popups, popup=top is not node)
+                menus += _open_menus(inside)
+        kind = "menu" if painted else _kind(seen, node)
         self._nodes = elements.nodes
         title = " > ".join(menus) if kind == "menu" else seen.window.title
         return View(
@@ -404,6 +436,11 @@ def _kind(seen: Scene, node: Node | None) -> str:
 
 
 _DIALOGS = frozenset({"dialog", "alert", "file chooser", "color chooser", "font chooser"})
+
+
+def _painted_menus(nodes: list[Node]) -> list[Box]:
+    """Open menus that the tool kit paints inside its window, as Swing does: X knows nothing of them."""
+    return [node.box for node in nodes if node.role == "popup menu" and node.area > 0]
 
 
 def _open_menus(nodes: list[Node]) -> list[str]:

@@ -41,6 +41,7 @@ _ATOMS = (
     "_NET_WM_STATE_MAXIMIZED_HORZ",
     "_NET_ACTIVE_WINDOW",
     "_NET_CLOSE_WINDOW",
+    "AT_SPI_BUS",
     "_NET_MOVERESIZE_WINDOW",
     "_NET_WM_PING",
     "WM_DELETE_WINDOW",
@@ -200,6 +201,12 @@ class _Wire:
         words = [word & 0xFFFFFFFF for word in (*data, 0, 0, 0, 0, 0)[:5]]
         event = struct.pack("=BBHII5I", _CLIENT_MESSAGE, 32, 0, about, kind, *words)
         self.core.SendEvent(False, to, mask, event)
+
+    def write_text(self, window: int, name: str, text: str) -> None:
+        """Set a property to a text."""
+        data = text.encode("latin-1", "replace")
+        replace, string, bits = 0, 31, 8
+        self.core.ChangeProperty(replace, window, self.atoms[name], string, bits, len(data), data)
 
     def select(self, window: int, mask: int) -> None:
         self.core.ChangeWindowAttributes(window, _X.CW.EventMask, [mask])
@@ -405,6 +412,12 @@ class Display:
     def type_text(self, text: str) -> None:
         """Type any text where the focus is; a newline is Return and a tab is Tab."""
         self._input.type_text(text)
+        self._wire.flush()
+
+    @_guarded
+    def announce_accessibility(self, address: str) -> None:
+        """Write the address of the accessibility bus where Qt 5 looks for it, once, as it starts."""
+        self._wire.write_text(self._wire.root, "AT_SPI_BUS", address)
         self._wire.flush()
 
     # ---- requests to the window manager

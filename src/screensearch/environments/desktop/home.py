@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +11,10 @@ from pathlib import Path
 
 from screensearch.environments.desktop.sandbox import HOME, PATH, SessionFailed
 from screensearch.environments.desktop.settings import AppSettings, Placement
+
+DOUBLE_CLICK_MILLISECONDS = 80
+"""Two clicks within this time are one double click. Ours come within a few, and a person's never: so short a
+time keeps two actions on one place from becoming a double click that nobody asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,12 @@ _TOOLKITS = {
     "GTK_USE_PORTAL": "0",
     "ADW_DISABLE_PORTAL": "1",
 }
+_JAVA_BRIDGE = "/usr/share/java/java-atk-wrapper.jar"  # of libatk-wrapper-java
+_JAVA_OPTIONS = (
+    "-Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper "
+    f"-Xbootclasspath/a:{_JAVA_BRIDGE} "
+    f"-Djava.library.path=/usr/lib/{platform.machine()}-linux-gnu/jni"
+)
 _SANDBOXED = {
     "PATH": PATH,
     "HOME": HOME,
@@ -94,6 +105,8 @@ def environment(app: AppSettings, dressing: Dressing, *, run: str, sandbox: bool
     variables["XENVIRONMENT"] = f"{run}/looks/resources"
     variables["QT_FONT_DPI"] = str(round(96 * dressing.text_scale))
     variables["ADW_DEBUG_COLOR_SCHEME"] = f"prefer-{dressing.display_mode}"
+    if os.path.exists(_JAVA_BRIDGE):  # without it, a Java program that is told of it ends at once
+        variables["JAVA_TOOL_OPTIONS"] = _JAVA_OPTIONS
     for each in app.environment:
         name, _, value = each.partition("=")
         variables[name] = value
@@ -125,7 +138,7 @@ def _seed(app: AppSettings, home: Path) -> None:
         if not file.source:
             path.write_text(file.text)
         elif os.path.isdir(source := os.path.expanduser(file.source)):
-            shutil.copytree(source, path, dirs_exist_ok=True, copy_function=_copy)
+            shutil.copytree(source, path, dirs_exist_ok=True, copy_function=_copy, symlinks=True)
         else:
             _copy(source, str(path))
 
@@ -145,6 +158,7 @@ def _looks(dressing: Dressing) -> Mapping[str, str]:
         "gtk-font-name=Sans 10\n"
         f"gtk-application-prefer-dark-theme={dark}\n"
         "gtk-cursor-blink=0\n"
+        f"gtk-double-click-time={DOUBLE_CLICK_MILLISECONDS}\n"
         "gtk-enable-animations=0\n"
         "gtk-recent-files-enabled=0\n"
         "gtk-recent-files-max-age=0\n"
@@ -153,7 +167,8 @@ def _looks(dressing: Dressing) -> Mapping[str, str]:
         "looks/gtk-3.0/settings.ini": gtk,
         "looks/gtk-4.0/settings.ini": gtk,
         "looks/kdeglobals": _qt(dark),
-        "looks/resources": f"Xft.dpi: {round(96 * dressing.text_scale)}\n",  # GTK's own gives way to it
+        "looks/resources": f"Xft.dpi: {round(96 * dressing.text_scale)}\n"  # GTK's own gives way to it
+        f"*multiClickTime: {DOUBLE_CLICK_MILLISECONDS}\n",  # Java
     }
 
 
@@ -177,7 +192,7 @@ def _qt(dark: int) -> str:
     )
     return (
         "[General]\nfont=Sans,10,-1,5,50,0,0,0,0,0\n"
-        "[KDE]\nCursorBlinkRate=0\nSingleClick=false\nwidgetStyle=fusion\nAnimationDurationFactor=0\n"
+        f"[KDE]\nCursorBlinkRate=0\nDoubleClickInterval={DOUBLE_CLICK_MILLISECONDS}\nSingleClick=false\nwidgetStyle=fusion\nAnimationDurationFactor=0\n"
         "[Icons]\nTheme=Adwaita\n" + colours
     )
 

@@ -17,8 +17,22 @@ from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import State
 from screensearch.environments.desktop.bus import Signal, plain
 from screensearch.environments.desktop.cells import cell_key, read_visible_cells
+from screensearch.environments.desktop.doubts import (
+    CHOSEN,
+    SCROLLING,
+    SILENT_FOCUS,
+    Mark,
+    Origin,
+    as_it_counts,
+    doubts,
+    is_libreoffice,
+    may_appear,
+    meets,
+    tells,
+)
 from screensearch.environments.desktop.node import AppRoot, Key, Node
-from screensearch.environments.desktop.walk import Reader, shows
+from screensearch.environments.desktop.rules import holds_value, needs_description, shows
+from screensearch.environments.desktop.walk import Reader
 
 EVENTS = (
     "object:children-changed",
@@ -51,30 +65,12 @@ EVENTS = (
 GTK4_EVENTS = ("object:state-changed:visible",)
 
 
-class Mark:
-    """What of a node has to be read again."""
-
-    STATE = 1
-    NAME = 2
-    BOX = 4
-    CONTENT = 8
-    CHILDREN = 16
-    SPAN = 32  # of a table: which cells can be seen
-
-
 _CELL_EVENTS = frozenset(
     {
         *("ModelChanged", "VisibleDataChanged", "RowInserted", "RowDeleted", "RowReordered"),
         *("ColumnInserted", "ColumnDeleted", "ColumnReordered"),
     }
 )
-
-_ANYWHERE = Box(-1e6, -1e6, 2e6, 2e6)
-
-_CHOSEN = State.FOCUSED | State.SELECTED | State.ACTIVE
-
-_SCROLLING = frozenset({"viewport", "scroll pane", "layered pane"})
-"""Below these an element may begin or cease to show without any event."""
 
 
 @dataclass(slots=True)
@@ -157,15 +153,19 @@ class Mirror:
         return True
 
     def _property_changed(self, node: Node, kind: str, subject: Any) -> bool:
-        if kind == "accessible-name":
-            if subject == node.name:
-                return False
-            self.mark(node, Mark.NAME | Mark.CONTENT)
-        elif kind == "accessible-description" and subject == node.description:
-            return False
-        elif kind in ("accessible-description", "accessible-value"):
-            self.mark(node, Mark.CONTENT)
-        return True
+        match kind:
+            case "accessible-name":
+                marks = 0 if subject == node.name else Mark.NAME
+            case "accessible-description":
+                known = subject == node.description or not needs_description(node)
+                marks = 0 if known else Mark.CONTENT
+            case "accessible-value":
+                marks = Mark.CONTENT if holds_value(node) else 0
+            case _:
+                marks = 0
+        if marks:
+            self.mark(node, marks)
+        return bool(marks)
 
     def _key_below(self, node: Node, path: str, number: int) -> Key:
         """The key of a descendant; cells of a sheet are counted through, row by row."""
@@ -181,8 +181,8 @@ class Mirror:
         node.states ^= bit
         if node.shows and not shows(node):
             node.shows = False
-        elif not node.shows and shows(node):
-            self.mark(node, Mark.STATE)
+        elif not node.shows and (shows(node) or is_libreoffice(node)):
+            self.mark(node, Mark.STATE)  # LibreOffice shows an element and tells that it is sensitive now
         if bit == State.SENSITIVE:
             # What is inside takes part in it, and says nothing.
             for child in node.subtree():
@@ -193,12 +193,12 @@ class Mirror:
     def _chosen_changed(self, node: Node) -> None:
         """What was chosen below a node may no longer be; what is chosen now changes its pixels."""
         for child in node.subtree():
-            if child.shows and child.states & _CHOSEN and child is not node:
+            if child.shows and child.states & CHOSEN and child is not node:
                 self.mark(child, Mark.STATE)
 
     # Pixels
 
-    def doubt(self, damage: Sequence[Box]) -> None:
+    def doubt(self, damage: Sequence[Box], origin: Origin | None = None) -> None:
         """Mark what is always in doubt, and what may have changed given the changed parts of the screen.
 
         An application is asked for its windows and their places each time: few calls, and all hangs on
@@ -208,8 +208,7 @@ class Mirror:
             self.mark(root, Mark.CHILDREN)
             for window in root.children:
                 self.mark(window, Mark.STATE | Mark.BOX)
-                # Of a window that counts from its own corner, any damage may be its own.
-                self._doubt(window, (_ANYWHERE,) if window.relative and damage else damage)
+                self._doubt(window, as_it_counts(window, damage, origin))
 
     def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
         pending = [window]
@@ -217,14 +216,14 @@ class Mirror:
             node = pending.pop()
             if not node.shows:
                 continue
-            if node.states & State.FOCUSED or node.role in _SILENT_FOCUS:
+            if node.states & State.FOCUSED or node.role in SILENT_FOCUS:
                 self.mark(node, Mark.STATE)
             if node.shift is not None:
                 self._doubt_libreoffice(node)
             touched = bool(damage) and meets(node.box, damage)
             if touched:
-                self.mark(node, _doubts(node))
-            if touched and node.role in _SCROLLING:
+                self.mark(node, doubts(node))
+            if touched and (node.role in SCROLLING or not tells(node)):
                 for child in node.children:
                     if may_appear(child):
                         self.mark(child, Mark.STATE)
@@ -232,7 +231,8 @@ class Mirror:
 
     def _doubt_libreoffice(self, node: Node) -> None:
         """What LibreOffice's own elements never tell: that they got the focus, and their growth."""
-        if node.states & State.MANAGES_DESCENDANTS or (node.place and node.states & _CHOSEN):
+        sheet_or_chosen = node.states & (State.MANAGES_DESCENDANTS | State.ACTIVE)
+        if sheet_or_chosen or (node.place and node.states & CHOSEN):
             self.mark(node, Mark.STATE)
         elif node.role == "tool bar":
             self.mark(node, Mark.BOX)
@@ -304,42 +304,3 @@ def depth_below_shown(node: Node) -> int:
         depth += 1
         parent = parent.parent
     return depth
-
-
-def _doubts(node: Node) -> int:
-    """What changed pixels put in doubt. Cells and tabs change without any event; others only move so."""
-    if node.states & State.MANAGES_DESCENDANTS:
-        return Mark.BOX | Mark.SPAN
-    if node.role in _SILENT:
-        return Mark.BOX | Mark.STATE | Mark.NAME | Mark.CONTENT
-    return Mark.BOX
-
-
-_SILENT_FOCUS = frozenset({"root pane", "document spreadsheet", "document text", "document presentation"})
-"""Roles of LibreOffice that get the focus without a word."""
-
-_SILENT = frozenset({"table cell", "page tab"})
-
-
-def meets(box: Box, others: Sequence[Box]) -> bool:
-    """Whether a box shares a pixel with one of the others. A box of no size may be anywhere."""
-    left, top, right, bottom = box.x, box.y, box.x + box.width, box.y + box.height
-    if right <= left or bottom <= top:
-        return True
-    return any(
-        other.x < right and left < other.x + other.width and other.y < bottom and top < other.y + other.height
-        for other in others
-    )
-
-
-def may_appear(node: Node) -> bool:
-    """Whether a hidden element may begin to show without an event: scrolled into view, not popped up."""
-    parent = node.parent
-    return (
-        not node.shows
-        and bool(node.states & State.VISIBLE)
-        and (parent is None or parent.role not in _POPPING)
-    )
-
-
-_POPPING = frozenset({"menu", "combo box", "popup menu"})

@@ -31,6 +31,11 @@ class AppRoot:
         return self.toolkit.lower() == "gtk" and self.version.startswith("4")
 
     @property
+    def tells(self) -> bool:
+        """Whether its toolkit tells nearly all that changes: GTK 3 does. Others leave most of it out."""
+        return self.toolkit.lower() == "gtk" and self.version.startswith("3")
+
+    @property
     def is_libreoffice(self) -> bool:
         """LibreOffice places its own elements without regard to the menu bar above them."""
         return self.name == "soffice"

@@ -95,6 +95,7 @@ class Session:
     display_socket: Path
     session_bus: Path
     accessibility_bus: Path
+    accessibility_address: str  # of the same, as the programs inside know it
     framebuffer: Path
     uid: int  # of the programs inside, as they and the buses see it
     pid: int  # of the init of the sandbox (without one: of the session's script), as seen from here
@@ -164,6 +165,21 @@ class Session:
     def output(self) -> str:
         """The end of what the application has written to its standard output and error."""
         return self._output.text()
+
+    def processes(self) -> set[int]:
+        """The programs that run inside now, as they count themselves; empty without a sandbox."""
+        if not self._desktop.sandbox or self._root == -1:
+            return set()
+        with contextlib.suppress(OSError):
+            return {int(name) for name in os.listdir(self._seen("/proc")) if name.isdigit()}
+        return set()
+
+    def runs(self, process: int) -> bool:
+        """Whether a program inside has not ended; one that has, and was not asked how, is only a name."""
+        with contextlib.suppress(OSError):
+            stat = self._seen(f"/proc/{process}/stat").read_text(errors="replace")
+            return not stat.rpartition(")")[2].lstrip().startswith(("Z", "X"))
+        return False
 
     async def run_inside(
         self, command: Sequence[str], *, seconds: float, stdin: bytes = b""
@@ -288,6 +304,7 @@ class Session:
                 self.display_socket = self._seen(f"/tmp/.X11-unix/X{int(subject)}")  # noqa: S108
             case "accessibility" if not self._ready.done():
                 self.accessibility_bus = self._seen(_socket_path(subject))
+                self.accessibility_address = subject
             case "ready":
                 resolve(self._ready, None)
             case "launched":

@@ -106,7 +106,6 @@ address=$(dbus-send --session --print-reply=literal --dest=org.a11y.Bus /org/a11
 address=${address#"${address%%[! ]*}"}
 dbus-send --bus="$address" --print-reply=literal --dest=org.freedesktop.DBus /org/freedesktop/DBus \
     org.freedesktop.DBus.StartServiceByName string:org.a11y.atspi.Registry uint32:0 >/dev/null || fail accessibility
-export AT_SPI_BUS_ADDRESS="$address"
 report "accessibility $address"
 read -r _ <"$run/manager.up" || fail manager
 report ready

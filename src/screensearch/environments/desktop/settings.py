@@ -110,8 +110,9 @@ class DesktopSettings:
     start_quiet_seconds: float = 0.2  # (0, 10] the same after the start, when much is still being filled in
     quiet_seconds: float = 0.05  # (0, 10] without an event or a changed pixel: the screen has settled
     settle_seconds: float = 2.0  # (0, 60] a screen that has not settled by then is taken as it is
+    window_seconds: float = 1.5  # (0, 60] for the window of another program that an action started
     hang_seconds: float = 5.0  # (0, 600] an application that answers nothing for so long hangs
-    wait_seconds: float = 1.0  # (0, 60] how long the action `wait` lasts at most
+    wait_seconds: float = 0.5  # (0, 60] how long the action `wait` lasts at most
     node_limit: int = 4000  # [1, 1000000] elements of a tree; a longer one is partial
     depth_limit: int = 60  # [1, 1000] levels of a tree; a deeper one is partial
     walk_seconds: float = 4.0  # (0, 600] for a full walk; a longer one is partial
@@ -134,6 +135,7 @@ class DesktopSettings:
             ("start_quiet_seconds", 10),
             ("quiet_seconds", 10),
             ("settle_seconds", 60),
+            ("window_seconds", 60),
             ("hang_seconds", 600),
             ("wait_seconds", 60),
             ("walk_seconds", 600),

@@ -74,7 +74,7 @@ class Targets:
         point = int(box.x + box.width / 2), int(box.y + box.height / 2)
         desk.expect()
         desk.display.move_pointer(*point)
-        await desk.display.sync()
+        await desk.settle_briefly()  # it may leave when the pointer comes
         node = await desk.look_again(seen.handle)
         if node is None:
             raise Missed(f"{_called(seen)} is gone")

@@ -12,10 +12,12 @@ from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
 from screensearch.environments.desktop.bus import Bus, CallFailed, Signal, plain
 from screensearch.environments.desktop.compare import Check, differences
-from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mark, Mirror
+from screensearch.environments.desktop.doubts import Mark, Origin
+from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mirror
 from screensearch.environments.desktop.node import AppRoot, Node
+from screensearch.environments.desktop.rules import name_of, placed, shows, state_mask, text_of
 from screensearch.environments.desktop.settings import DesktopSettings
-from screensearch.environments.desktop.walk import Reader, placed, shows, state_mask, text_of
+from screensearch.environments.desktop.walk import Reader
 
 _ROUNDS = 3
 """How often a refresh reads again what changed while it read."""
@@ -68,6 +70,7 @@ class Tree:
 
     bus: Bus
     settings: DesktopSettings
+    origin: Origin | None = None  # where a window that counts from its own corner is; GTK 4 needs it
     counts: TreeCounts = field(default_factory=TreeCounts)
     _mirror: Mirror = field(default_factory=Mirror)
     _applications: dict[str, AppRoot] = field(default_factory=dict)
@@ -107,19 +110,20 @@ class Tree:
     async def refresh(self, damage: Sequence[Box] = ()) -> Refresh:
         """Bring the mirror up to date: read what events named, and what the damaged pixels show.
 
-        Takes no longer than `hang_seconds`; what is not read by then makes it partial.
+        Takes no longer than `hang_seconds`; what is not read by then makes it partial, and the next
+        refresh a walk.
         """
         self.counts.refreshes += 1
+        before = self.bus.calls
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.settings.hang_seconds
         if self._census_due:
             await self._take_census()
         if self._mirror.lost:
             snapshot = await self.walk()
             self._mirror = snapshot.mirror
             return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
-        before = self.bus.calls
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self.settings.hang_seconds
-        self._mirror.doubt(damage)
+        self._mirror.doubt(damage, self.origin)
         reader = Reader(self.bus, self.settings, self._mirror.index, moves=True)
         for _ in range(_ROUNDS):
             self._mirror.read_marked(reader)
@@ -127,6 +131,7 @@ class Tree:
             self._mirror.mark_parents_of(reader.gone)
             if reader.partial or not self._mirror.marked:
                 break
+        self._mirror.lost = reader.late
         self.counts.calls += self.bus.calls - before
         self.counts.partial += reader.partial
         return Refresh(self.bus.calls - before, reader.nodes, reader.partial)
@@ -143,6 +148,7 @@ class Tree:
             await reader.finish(self.settings.walk_seconds)
         finally:
             self._walked = None
+        mirror.lost |= reader.late
         calls = self.bus.calls - before
         self.counts.walks += 1
         self.counts.calls += calls
@@ -192,7 +198,8 @@ class Tree:
         fresh.place = node.place
         fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, node.shift
         fresh.shows = shows(fresh)
-        fresh.role, fresh.name = atspi.role_name(role[0]), text_of(name[0])
+        fresh.role = atspi.role_name(role[0])
+        fresh.name = name_of(fresh, name[0])
         fresh.box = placed(fresh, extents[0])
         fresh.interfaces, fresh.text, fresh.value = node.interfaces, node.text, node.value
         fresh.description = node.description

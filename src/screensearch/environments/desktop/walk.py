@@ -11,23 +11,33 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from screensearch.domain.screen import Box
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call, Interface, State
 from screensearch.environments.desktop.bus import Bus, CallFailed, Conversation, Reply, plain
 from screensearch.environments.desktop.cells import CROWD, CROWDED_ROLES, read_visible_cells
 from screensearch.environments.desktop.node import NOWHERE, Key, Node, Shift
+from screensearch.environments.desktop.rules import (
+    LIBREOFFICE_TOP,
+    TEXT_LIMIT,
+    holds_text,
+    holds_value,
+    name_of,
+    needs_description,
+    placed,
+    shows,
+    state_mask,
+    text_of,
+)
 from screensearch.environments.desktop.settings import DesktopSettings
-
-TEXT_LIMIT = 4000
-"""Characters of a text that are read."""
 
 PART_LIMIT = 20
 """Parts of a cell that are read."""
 
-_LIBREOFFICE_TOP = "root pane"
+_CHILDLESS = frozenset({"menu item", "check menu item", "radio menu item", "separator"})
+"""Of GTK 3: an item with a menu below it is a `menu`."""
+
 _LIBREOFFICE_HOSTS = frozenset({"panel", "filler"})
-"""Where LibreOffice's own elements begin, and those that may host elements of GTK again."""
+"""Of LibreOffice's own elements those that may host elements of GTK again."""
 
 
 @dataclass(slots=True)
@@ -38,6 +48,7 @@ class Reader:
     settings: DesktopSettings
     index: dict[Key, Node] = field(default_factory=dict)
     partial: bool = False
+    late: bool = False  # time ran out: what was asked for last is not known
     nodes: int = 0
     gone: list[Node] = field(default_factory=list)  # elements that could not be read any more
     moves: bool = False  # whether an element may turn up under another parent than it had
@@ -49,8 +60,9 @@ class Reader:
 
     async def finish(self, seconds: float) -> None:
         """Wait until all is read; what is not by then is missing, and the reading is partial."""
-        in_time = await self.conversation.finish(seconds)
-        if not in_time or self.conversation.puzzles:
+        if not await self.conversation.finish(seconds):
+            self.late = True
+        if self.late or self.conversation.puzzles:
             self.partial = True
 
     def ask(self, call: Call, then: Callable[[Any], None]) -> None:
@@ -124,7 +136,12 @@ class Reader:
             return
 
         def know_name(value: Any) -> None:
-            node.name = text_of(value)
+            named = bool(node.name)
+            node.name = name_of(node, value)
+            if node.known and named != bool(node.name):
+                # With a name its text or its description may say nothing more, and without one they may.
+                node.text = node.text if holds_text(node) else ""
+                self.read_content(node)
 
         self.ask(atspi.get_property(node.bus_name, node.path, atspi.ACCESSIBLE, "Name"), know_name)
 
@@ -147,7 +164,7 @@ class Reader:
         def know_name(reply: Reply) -> None:
             names.append("" if isinstance(reply, CallFailed) or not reply else text_of(reply[0]))
             if len(names) == len(node.parts):
-                node.name = " ".join(filter(None, names))
+                node.name = " ".join(dict.fromkeys(filter(None, names)))  # they often say the same
 
         for path in node.parts:
             self.conversation.ask(
@@ -215,7 +232,7 @@ class Reader:
             then()
         elif application is None or not application.is_libreoffice:
             self.read_box(node, then)
-        elif node.role == _LIBREOFFICE_TOP and node.shift is None:
+        elif node.role == LIBREOFFICE_TOP and node.shift is None:
             node.shift = Shift()
             self.read_box(node, then)
         elif node.shift is not None and node.role in _LIBREOFFICE_HOSTS:
@@ -253,6 +270,8 @@ class Reader:
             self.partial = True
         elif node.role == "table cell" and node.is_gtk3:
             self.read_parts(node)
+        elif node.role in _CHILDLESS and node.is_gtk3:
+            self.read_adopted(node, (), depth, deep=deep)
         elif node.states & State.MANAGES_DESCENDANTS:
             read_visible_cells(self, node, depth, deep=deep)
         elif node.role in CROWDED_ROLES:
@@ -328,49 +347,3 @@ class Reader:
         for each in node.subtree():
             if self.index.get(each.key) is each:
                 del self.index[each.key]
-
-
-def shows(node: Node) -> bool:
-    """Whether an element can be seen, as far as it says so. GTK 4 never sets `showing`."""
-    if node.states & State.DEFUNCT:
-        return False
-    return bool(node.states & (State.VISIBLE if node.relative else State.SHOWING))
-
-
-def holds_text(node: Node) -> bool:
-    """Whether its text is read: never a secret, and not what its name says already."""
-    if not node.interfaces & Interface.TEXT or node.role in atspi.SECRET_ROLES:
-        return False
-    same = node.role == "label" or (node.role == "table cell" and node.is_gtk3)
-    return not (same and node.name)
-
-
-def holds_value(node: Node) -> bool:
-    return bool(node.interfaces & Interface.VALUE) and node.role in atspi.VALUED_ROLES
-
-
-def needs_description(node: Node) -> bool:
-    """Whether its description is all that tells a person what it is for."""
-    return not node.name and node.role != "table cell" and bool(node.interfaces & Interface.ACTION)
-
-
-def state_mask(words: Sequence[int]) -> int:
-    """Two words of 32 bits, as a mask."""
-    return (words[0] if words else 0) | (words[1] << 32 if len(words) > 1 else 0)
-
-
-def text_of(value: Any) -> str:
-    text = plain(value)
-    return text[:TEXT_LIMIT] if isinstance(text, str) else ""
-
-
-def placed(node: Node, extents: Sequence[int]) -> Box:
-    """The box of an element, put right where its application is known to be off."""
-    x, y, width, height = extents
-    shift = node.shift
-    if shift is None:
-        return Box(x, y, width, height)
-    if node.role == _LIBREOFFICE_TOP and node.parent is not None and node.parent.area > 0:
-        # All of LibreOffice's own elements below share this shift.
-        shift.x, shift.y = node.parent.box.x - x, node.parent.box.y - y
-    return Box(x + shift.x, y + shift.y, width, height)
