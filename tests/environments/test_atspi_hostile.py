@@ -177,6 +177,9 @@ async def test_a_huge_table_whose_cells_cannot_be_found_is_left_alone() -> None:
     assert paths(tree) == ["/w", "/w/t"]
     assert tree.counts.partial == 1
     assert bus.calls < 60
+    asked = len([call for call in bus.asked if call.member == "GetAccessibleAtPoint"])
+    assert (await tree.refresh()).partial  # it is asked again, without an event and without damage
+    assert len([call for call in bus.asked if call.member == "GetAccessibleAtPoint"]) > asked
 
 
 async def test_an_application_that_lists_the_same_child_twice_shows_it_once() -> None:

@@ -128,8 +128,10 @@ class _Cells:
         """Read every cell between the corners; where one has no cell, up to the table's edge."""
         table, limit = self.table, self.reader.settings.node_limit
         if None in self.corners.values() and rows * columns > UNBOUNDED:
-            # It cannot be told which of these can be seen. What was known of it stays as it is.
+            # It cannot be told which of these can be seen. What was known of it stays as it is, and it
+            # is asked again the next time.
             self.reader.partial = True
+            self.reader.unfinished.append(table)
             return
         top, left = self.corners[0] or (0, 0)
         bottom, right = self.corners[1] or (rows - 1, columns - 1)
@@ -139,6 +141,8 @@ class _Cells:
             if table.is_sheet:
                 _Grid(self.reader, table).read()
             return
+        # Scrolled: rows that look alike have moved without a changed pixel.
+        self.deep = self.deep or not same
         wanted = [
             (row, column)
             for row in range(top, min(bottom + 1, rows, top + ROW_LIMIT))

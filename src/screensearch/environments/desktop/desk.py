@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from screensearch.domain.roles import UnknownRoles
 from screensearch.domain.screen import Box, Observation, Window
 from screensearch.environments.desktop.bus import Bus
+from screensearch.environments.desktop.changes import Changes
 from screensearch.environments.desktop.display import Display, XWindow
-from screensearch.environments.desktop.elements import Elements
+from screensearch.environments.desktop.elements import Elements, Origin
 from screensearch.environments.desktop.framebuffer import Framebuffer
 from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
 from screensearch.environments.desktop.node import Node
@@ -81,12 +82,15 @@ class Desk:
         self._dressing = dressing
         self._screenshots = screenshots
         self._quiet = Quiet(settings.quiet_seconds)
-        self._damage: list[Box] = []
+        self._damage: list[Box] = []  # what was painted since it was last taken
+        self._changes = Changes(framebuffer.words())
         self._unknown = UnknownRoles()
         self._observations = 0
         self._processes: set[int] = set()  # that ran before the latest input
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
+        self._origins: dict[str, Origin] = {}  # likewise: where its coordinates count from
+        tree.origin = self._box_of_window
         self._targets: set[str] = set()  # bus names that are the application
         self._names: set[str] = {each.casefold() for each in app.also}  # and names that are
         display.on_activity(self._display_changed)
@@ -327,10 +331,9 @@ class Desk:
         fresh = None if node is None else await self.tree.read_now(node)
         return fresh if fresh is not None and fresh.shows else None
 
-    def origin_of(self, node: Node) -> Box:
-        """The box of the X window that a node's own coordinates may count from."""
-        seen = self._scene()
-        return Box(0, 0, *self.display.size) if seen is None else seen.window.box
+    def origin_of(self, handle: str) -> Origin:
+        """Where the coordinates of an element's node count from."""
+        return self._origins.get(handle, (0, 0))
 
     def covering(self, point: tuple[int, int], node: Node) -> str | None:
         """The title of another program's window that lies over a node at that point."""
@@ -344,8 +347,9 @@ class Desk:
     # -- seeing -------------------------------------------------------------------------------
 
     def _take_damage(self) -> list[Box]:
-        damage, self._damage = self._damage, []
-        return damage
+        """Where pixels changed since the last time: applications paint far more than they change."""
+        painted, self._damage = self._damage, []
+        return self._changes.take(painted)
 
     def _scene(self) -> Scene | None:
         return scene(self.display.windows(), self.display.active())
@@ -353,6 +357,13 @@ class Desk:
     def _accessible(self, window: XWindow) -> Node | None:
         processes = {each.bus_name: each.pid for each in self.tree.applications}
         return top_level_of(window, self.tree.windows(), processes)
+
+    def _box_of_window(self, node: Node) -> Box | None:
+        """The X window of an accessible one that counts from its own corner."""
+        processes = {each.bus_name: each.pid for each in self.tree.applications}
+        mine = [each for each in self.display.windows() if each.pid == processes.get(node.bus_name)]
+        named = [each for each in mine if each.title == node.name]
+        return (named or mine)[-1].box if mine else None
 
     def owner_of(self, window: XWindow) -> str | None:
         """The application of a window, if it is not the target."""
@@ -407,7 +418,7 @@ class Desk:
                 elements.add(inside, window_box, owner=foreign, popups=popups, popup=top is not node)
                 menus += _open_menus(inside)
         kind = "menu" if painted else _kind(seen, node)
-        self._nodes = elements.nodes
+        self._nodes, self._origins = elements.nodes, elements.origins
         title = " > ".join(menus) if kind == "menu" else seen.window.title
         return View(
             Observation(

@@ -60,8 +60,20 @@ def doubts(node: Node) -> int:
         return Mark.BOX | Mark.STATE | Mark.NAME | Mark.CONTENT
     if node.shift is not None and node.states & State.FOCUSABLE:
         return Mark.BOX | Mark.STATE  # LibreOffice's own: it may have got the focus
+    if node.role in _CONTAINERS:
+        return Mark.BOX | Mark.CHILDREN
     return Mark.BOX | Mark.NAME if node.role in _RENAMED else Mark.BOX
 
+
+_CONTAINERS = frozenset(
+    {
+        *("frame", "window", "dialog", "alert", "panel", "filler", "grouping", "header", "split pane"),
+        *("scroll pane", "viewport", "layered pane", "tool bar", "menu bar", "status bar", "info bar"),
+        *("list box", "page tab list"),
+    }
+)
+"""Roles of GTK 3 whose children come without a word when they are attached to a grid or packed into a
+box: LibreOffice gets its menu bar so, after its window."""
 
 _RENAMED = frozenset({"push button", "toggle button"})
 """Roles whose name is that of a label inside, which alone tells when it changes."""

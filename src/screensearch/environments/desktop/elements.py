@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from screensearch.domain.roles import CLICKABLE_ROLES, EDITABLE_ROLES, UnknownRoles, map_role
 from screensearch.domain.screen import Box, Element
@@ -23,6 +24,14 @@ _CLICKED_NATIVES = frozenset({"icon", "desktop icon", "switch", "arrow", "toggle
 _OPENS = frozenset({"menu", "popup menu", "window", "combo box"})
 """Roles whose children may show in a window of their own."""
 
+Origin = tuple[float, float]
+"""Where coordinates count from: (0, 0) is the corner of the screen."""
+
+_MARGIN = 24  # pixels
+
+_ROWS = frozenset({"listitem", "treeitem", "dataitem", "button"})
+"""Roles that may hold their name in a label of their own."""
+
 _EVERYWHERE = Box(-100_000, -100_000, 200_000, 200_000)
 
 _HOLDING = frozenset({"edit", "document", "spinner", "slider", "progressbar", "scrollbar", "combobox"})
@@ -42,6 +51,11 @@ class Elements:
         self._places: dict[Key, int] = {}  # key → index of the element
         self._clips: dict[Key, Box] = {}  # key → what of its children can be seen
         self._opened: set[Key] = set()  # keys of what is in an open menu or list
+        self.origins: dict[str, Origin] = {}  # by handle: where its node's coordinates count from
+        self._origins: dict[Key, Origin] = {}
+        self._surfaces: set[Key] = set()  # keys of popovers that have a surface of their own
+        self._hidden: set[Key] = set()  # keys of what is in something of no size
+        self._unnamed: dict[Key, int] = {}  # key → index of the element above it that lacks a name
 
     def add(
         self, nodes: Iterable[Node], window: Box, *, owner: str | None, popups: Sequence[Box], popup: bool
@@ -54,21 +68,59 @@ class Elements:
         """
         for node in nodes:
             key, parent = node.key, None if node.parent is None else node.parent.key
-            if node.role in _OWN_WINDOW or parent is None:
+            if parent in self._hidden or _folded(node):
+                self._hidden.add(key)
+                continue
+            self._place(node, parent, window, popups)
+            if node.role in _OWN_WINDOW or parent is None or key in self._surfaces:
                 clip = _EVERYWHERE if popups else window
             else:
                 clip = self._clips.get(parent, window)
-            inside = popup or node.role in _OPENS or parent in self._opened
+            inside = popup or node.role in _OPENS or parent in self._opened or key in self._surfaces
             if inside:
                 self._opened.add(key)
-            visible = shared(on_screen(node, window), clip)
+            visible = shared(on_screen(node, self._origins[key]), clip)
             self._clips[key] = visible if node.role in _CLIPPING else clip
             if visible.width < 1 or visible.height < 1:
                 continue
             live = not popups or node.role == "menu" or (inside and _in_one(visible, popups))
             self._places[key] = len(self._made)
             self.nodes[handle_of(node)] = node
+            self.origins[handle_of(node)] = self._origins[key]
             self._made.append(self._element(node, visible, owner, live))
+            self._lend_name(node, parent)
+
+    def _place(self, node: Node, parent: Key | None, window: Box, popups: Sequence[Box]) -> None:
+        """Find where the node's own coordinates count from."""
+        if not node.relative:
+            self._origins[node.key] = (0, 0)
+            return
+        above = None if parent is None else self._origins.get(parent)
+        if above is None:  # the window itself: it counts from inside the border that it draws
+            edge = (window.width - node.box.width) / 2, (window.height - node.box.height) / 2
+            above = window.x + max(0, edge[0]), window.y + max(0, edge[1])
+        surface = None if node.parent is None else next((each for each in popups if _fits(node, each)), None)
+        if surface is None or parent in self._opened:
+            self._origins[node.key] = above
+            return
+        # A popover of GTK 4 has a surface of its own, and counts from its parent's corner as if it had not.
+        assert node.parent is not None
+        corner = node.parent.box
+        self._origins[node.key] = (surface.x - corner.x, surface.y - corner.y)
+        self._surfaces.add(node.key)
+
+    def _lend_name(self, node: Node, parent: Key | None) -> None:
+        """A row without a name is called by the first label in it."""
+        place = self._places[node.key]
+        made = self._made[place]
+        if parent in self._unnamed and made.text:
+            lent = self._unnamed[parent]
+            self._made[lent] = replace(self._made[lent], text=made.text)
+            self._unnamed = {key: each for key, each in self._unnamed.items() if each != lent}
+        elif parent in self._unnamed:
+            self._unnamed[node.key] = self._unnamed[parent]
+        elif made.role in _ROWS and not made.text and not made.value:
+            self._unnamed[node.key] = place
 
     def _element(self, node: Node, visible: Box, owner: str | None, live: bool) -> Element:
         role = map_role(node.role, family="atspi", unknown=self._unknown)
@@ -80,7 +132,9 @@ class Elements:
             value=node.text or node.value if holds else "",
             box=visible,
             application=self._application if owner is None else owner,
-            clickable=live and (role in CLICKABLE_ROLES or node.role in _CLICKED_NATIVES),
+            clickable=live
+            and (role in CLICKABLE_ROLES or node.role in _CLICKED_NATIVES)
+            and node.key not in self._surfaces,
             editable=live and _takes_text(node, role),
             enabled=node.enabled,
             focused=node.focused,
@@ -115,10 +169,27 @@ def _in_one(box: Box, others: Sequence[Box]) -> bool:
 
 def handle_of(node: Node) -> str:
     """How an element refers to its node."""
-    return f"{node.bus_name} {node.path}"
+    return " ".join(node.key)
 
 
-def on_screen(node: Node, window: Box) -> Box:
-    """Where a node is on the screen, given its window: some tool kits count from the window's corner."""
+def on_screen(node: Node, origin: Origin) -> Box:
+    """Where a node is on the screen, given where its coordinates count from."""
     box = node.box
-    return Box(box.x + window.x, box.y + window.y, box.width, box.height) if node.relative else box
+    return Box(box.x + origin[0], box.y + origin[1], box.width, box.height)
+
+
+def _fits(node: Node, surface: Box) -> bool:
+    """Whether a node fills a window of its own, but for an arrow and a margin."""
+    box = node.box
+    return abs(box.width - surface.width) <= _MARGIN and abs(box.height - surface.height) <= _MARGIN
+
+
+def _folded(node: Node) -> bool:
+    """Whether it is in something of no size, like the second menu bar that LibreOffice keeps.
+
+    Not so a window: Swing's say nothing of their own size.
+    """
+    above = node.parent
+    return (
+        above is not None and above.parent is not None and above.parent.parent is not None and above.area <= 0
+    )

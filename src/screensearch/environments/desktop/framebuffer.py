@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import struct
 from pathlib import Path
@@ -36,11 +37,15 @@ class Framebuffer:
         except (OSError, ValueError) as problem:
             raise FramebufferFailed(f"cannot map the framebuffer {path}: {problem}") from problem
         try:
-            self._pixels = _pixels(self._memory, path)
+            self._bytes, self._pixels = _pixels(self._memory, path)
         except FramebufferFailed:
             self._memory.close()
             raise
         self.height, self.width, _ = self._pixels.shape
+
+    def words(self) -> NDArray[np.uint32]:
+        """The memory itself as [rows, columns] of whole pixels, for comparing."""
+        return self._bytes.view(np.uint32)[..., 0]
 
     def image(self) -> Image:
         """The whole screen."""
@@ -56,12 +61,13 @@ class Framebuffer:
 
     def close(self) -> None:
         """Let the memory go; the object gives no pictures any more."""
-        self._pixels = np.zeros((1, 1, 3), np.uint8)
-        self._memory.close()
+        self._pixels = self._bytes = np.zeros((1, 1, 4), np.uint8)
+        with contextlib.suppress(BufferError):  # somebody still compares: it goes when they do
+            self._memory.close()
 
 
-def _pixels(memory: mmap.mmap, path: Path) -> NDArray[np.uint8]:
-    """The mapped pixels as [rows, columns, red green blue]; checks the header."""
+def _pixels(memory: mmap.mmap, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The mapped pixels by four bytes and as red, green, blue, each [rows, columns, …]; checks the header."""
     if len(memory) < _HEADER.size:
         raise FramebufferFailed(f"{path} is too short for a framebuffer: {len(memory)} bytes")
     fields = _HEADER.unpack_from(memory)
@@ -79,7 +85,7 @@ def _pixels(memory: mmap.mmap, path: Path) -> NDArray[np.uint8]:
     if not width or not height or line_bytes < 4 * width or len(memory) < start + line_bytes * height:
         raise FramebufferFailed(f"{path} is too short for {width}×{height} pixels: {len(memory)} bytes")
     pixels: NDArray[np.uint8] = np.ndarray((height, width, 4), np.uint8, memory, start, (line_bytes, 4, 1))
-    return pixels[..., 1:] if byte_order else pixels[..., 2::-1]
+    return pixels, pixels[..., 1:] if byte_order else pixels[..., 2::-1]
 
 
 def _image(pixels: NDArray[np.uint8]) -> Image:

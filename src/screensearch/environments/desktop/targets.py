@@ -78,9 +78,9 @@ class Targets:
         node = await desk.look_again(seen.handle)
         if node is None:
             raise Missed(f"{_called(seen)} is gone")
-        if node.label != "" and seen.text and seen.text not in (node.label, node.name, node.description):
-            raise Missed(f"{_called(seen)} is now called {node.label!r}")
-        now = on_screen(node, desk.origin_of(node))
+        if node.name and seen.text and seen.text not in (node.name, node.description, node.text):
+            raise Missed(f"{_called(seen)} is now called {node.name!r}")
+        now = on_screen(node, desk.origin_of(seen.handle))
         if not (now.x <= point[0] < now.x + now.width and now.y <= point[1] < now.y + now.height):
             raise Missed(f"{_called(seen)} moved from {_at(box)} to {_at(now)}")
         covering = desk.covering(point, node)

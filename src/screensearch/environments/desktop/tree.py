@@ -131,6 +131,8 @@ class Tree:
             self._mirror.mark_parents_of(reader.gone)
             if reader.partial or not self._mirror.marked:
                 break
+        for table in reader.unfinished:
+            self._mirror.mark(table, Mark.CHILDREN)
         self._mirror.lost = reader.late
         self.counts.calls += self.bus.calls - before
         self.counts.partial += reader.partial

@@ -51,6 +51,7 @@ class Reader:
     late: bool = False  # time ran out: what was asked for last is not known
     nodes: int = 0
     gone: list[Node] = field(default_factory=list)  # elements that could not be read any more
+    unfinished: list[Node] = field(default_factory=list)  # tables whose cells could not be found yet
     moves: bool = False  # whether an element may turn up under another parent than it had
     moved: set[Key] = field(default_factory=set)
     conversation: Conversation = field(init=False)
