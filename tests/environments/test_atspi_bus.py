@@ -186,3 +186,34 @@ async def test_who_does_not_let_us_in_is_named(tmp_path: Path, greeting: bytes) 
 async def test_a_missing_socket_is_named(tmp_path: Path) -> None:
     with pytest.raises(BusFailed, match="nowhere"):
         await Bus.connect(tmp_path / "nowhere", 1000, seconds=5)
+
+
+NONSENSE = {
+    "no path": Call(":1.2", "", "org.example.Face", "Do"),
+    "a path that is none": Call(":1.2", "/a//b", "org.example.Face", "Do"),
+    "no name": Call("", "/a", "org.example.Face", "Do"),
+    "a name that is none": Call("the application", "/a", "org.example.Face", "Do"),
+    "a number too big": Call(":1.2", "/a", "org.example.Face", "Do", "i", (2**40,)),
+}
+
+
+@pytest.mark.parametrize("what", NONSENSE)
+async def test_what_the_daemon_would_drop_us_for_is_not_sent(tmp_path: Path, what: str) -> None:
+    heard: list[str] = []
+
+    def answer(call: Message) -> bytes:
+        heard.append(call.member or "")
+        return returned(call, "yes")
+
+    async with a_daemon(tmp_path / "bus", answer):
+        bus = await Bus.connect(tmp_path / "bus", 1000, seconds=5)
+        with pytest.raises(CallFailed):
+            await bus.ask(NONSENSE[what], seconds=5)
+        conversation = Conversation(bus)
+        replies: list[object] = []
+        conversation.ask(NONSENSE[what], replies.append)
+        assert await conversation.finish(5)
+        assert isinstance(replies[0], CallFailed)
+        assert await bus.call(":1.2", "/a", "org.example.Face", "Fine", seconds=5) == ["yes"]
+        bus.close()
+    assert "Do" not in heard

@@ -190,3 +190,45 @@ async def test_an_application_that_lists_the_same_child_twice_shows_it_once() ->
     assert paths(tree) == ["/w", "/w/a"]
     await tree.refresh()
     assert paths(tree) == ["/w", "/w/a"]
+
+
+async def test_a_tree_that_was_cut_stays_partial_until_there_is_room_for_all() -> None:
+    crowd = Thing("/w/c").add(*(Thing(f"/w/c/{number}") for number in range(50)))
+    bus = FakeBus(a_window(crowd))
+    tree = await open_tree(bus, node_limit=20)
+    assert (await tree.refresh()).partial
+    assert (await tree.refresh()).partial  # nothing new was read, and still something is missing
+    del crowd.children[10:]
+    bus.tell(crowd, "ChildrenChanged", "remove")
+    await bus.arrived()
+    assert not (await tree.refresh()).partial
+    assert len(paths(tree)) == 12
+
+
+async def test_children_that_were_left_out_are_read_once_others_have_gone() -> None:
+    crowd = Thing("/w/c").add(*(Thing(f"/w/c/{number}") for number in range(15)))
+    others = Thing("/w/d").add(*(Thing(f"/w/d/{number}") for number in range(15)))
+    bus = FakeBus(a_window(others, crowd))
+    tree = await open_tree(bus, node_limit=25)
+    assert (await tree.refresh()).partial
+    others.children.clear()
+    bus.tell(others, "ChildrenChanged", "remove")
+    await bus.arrived()
+    await tree.refresh()
+    assert not (await tree.refresh()).partial
+    assert len(paths(tree)) == 18
+
+
+async def test_a_walk_that_runs_out_of_time_does_not_replace_what_was_known() -> None:
+    window = a_window(Thing("/w/a"), Thing("/w/b"))
+    bus = FakeBus(window)
+    tree = await open_tree(bus, walk_seconds=0.1, hang_seconds=0.1)
+    before = paths(tree)
+    window.silent = True
+    assert (await tree.refresh()).partial
+    assert (await tree.refresh()).partial  # a walk, since the refresh before was late
+    assert paths(tree) == before
+    window.silent = False
+    window.children[0].name = "new"
+    assert not (await tree.refresh()).partial
+    assert [node.name for node in tree.windows()[0].showing()] == ["", "new", ""]

@@ -138,16 +138,26 @@ class Bus:
         return reply
 
     def post(self, call: Call, answered: Callable[[Reply], None]) -> int:
-        """Send a call; `answered` is called once, unless the serial number is forgotten before."""
+        """Send a call; `answered` is called once, later, unless the serial number is forgotten before."""
         if self.closed.done():
             raise BusFailed(f"the bus is gone: {self.closed.result()}")
         self._serial = serial = self._serial % 0xFFFFFFFF + 1
         self._waiting[serial] = answered
         self.calls += 1
+        try:
+            sealed = self._envelopes.seal(call, serial)
+        except ValueError as problem:
+            self._loop.call_soon(self._fail, serial, str(problem))
+            return serial
         if not self._outgoing and not self._writing:
             self._loop.call_soon(self._write)
-        self._outgoing.append(self._envelopes.seal(call, serial))
+        self._outgoing.append(sealed)
         return serial
+
+    def _fail(self, serial: int, why: str) -> None:
+        answered = self._waiting.pop(serial, None)
+        if answered is not None:
+            answered(CallFailed(why))
 
     def forget(self, serial: int) -> None:
         """Nobody waits for this answer any more."""

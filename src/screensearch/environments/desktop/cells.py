@@ -149,7 +149,7 @@ class _Cells:
             for column in range(left, min(right + 1, columns, left + COLUMN_LIMIT))
         ]
         if len(wanted) > limit:
-            self.reader.partial = True
+            self.reader.partial = True  # so there is no room for all of these, which marks it as cut
             del wanted[limit:]
         if table.is_sheet:
             self.read_sheet(wanted)
@@ -180,6 +180,7 @@ class _Cells:
     def read_sheet(self, wanted: list[tuple[int, int]]) -> None:
         """Read the cells of a sheet, which are known by their places."""
         table, reader = self.table, self.reader
+        table.cut = False
         mine = {child.key: child for child in table.children}
         table.children = []
         for place in wanted:
@@ -188,7 +189,7 @@ class _Cells:
             fresh = cell is None
             if cell is None:
                 if len(reader.index) >= reader.settings.node_limit:
-                    reader.partial = True
+                    reader.partial = table.cut = True
                     break
                 cell = Node(table.bus_name, "", parent=table, application=table.application)
                 cell.key, cell.place, cell.shift, cell.role = key, place, table.shift, "table cell"

@@ -31,7 +31,7 @@ from screensearch.environments.desktop.doubts import (
     tells,
 )
 from screensearch.environments.desktop.node import AppRoot, Key, Node
-from screensearch.environments.desktop.rules import holds_value, needs_description, shows
+from screensearch.environments.desktop.rules import LIBREOFFICE_TOP, holds_value, needs_description, shows
 from screensearch.environments.desktop.walk import Reader
 
 EVENTS = (
@@ -109,6 +109,18 @@ class Mirror:
         for node in () if root is None else root.subtree():
             self.index.pop(node.key, None)
             self.marked.pop(node.key, None)
+
+    def is_cut(self) -> bool:
+        """Whether children of an element that shows were left out, for want of room."""
+        return any(node.cut and node.shows and depth_below_shown(node) >= 0 for node in self.index.values())
+
+    def mark_cut(self, node_limit: int, depth_limit: int) -> None:
+        """There may be room now for the children that were left out."""
+        if len(self.index) >= node_limit:
+            return
+        for node in list(self.index.values()):
+            if node.cut and node.shows and 0 <= depth_below_shown(node) < depth_limit:
+                self.mark(node, Mark.CHILDREN)
 
     # Events
 
@@ -232,7 +244,8 @@ class Mirror:
     def _doubt_libreoffice(self, node: Node) -> None:
         """What LibreOffice's own elements never tell: that they got the focus, and their growth."""
         sheet_or_chosen = node.states & (State.MANAGES_DESCENDANTS | State.ACTIVE)
-        if sheet_or_chosen or (node.place and node.states & CHOSEN):
+        in_window = node.role == "panel" and node.parent is not None and node.parent.role == LIBREOFFICE_TOP
+        if sheet_or_chosen or in_window or (node.place and node.states & CHOSEN):
             self.mark(node, Mark.STATE)
         elif node.role == "tool bar":
             self.mark(node, Mark.BOX)

@@ -78,6 +78,7 @@ class Node:
     shift: Shift | None = None
     parts: tuple[str, ...] = ()  # paths of what a cell of GTK 3 is made of: its name is theirs
     span: tuple[int, ...] = ()  # of a table read by visible cells: its corners and its size
+    cut: bool = False  # not all of its children were read: there are too many, or they lie too deep
     marks: int = 0  # what of it has to be read again
 
     def __post_init__(self) -> None:

@@ -44,7 +44,7 @@ class TreeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """What it took to bring the mirror up to date."""
+    """What it took to bring the mirror up to date; `partial`: not all that shows is in it."""
 
     calls: int
     nodes: int
@@ -59,6 +59,7 @@ class Snapshot:
     partial: bool
     nodes: int
     calls: int
+    late: bool = False  # time ran out
 
     def windows(self) -> list[Node]:
         return _windows(self.mirror)
@@ -120,23 +121,30 @@ class Tree:
         if self._census_due:
             await self._take_census()
         if self._mirror.lost:
-            snapshot = await self.walk()
-            self._mirror = snapshot.mirror
-            return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
+            return await self._start_over()
         self._mirror.doubt(damage, self.origin)
+        self._mirror.mark_cut(self.settings.node_limit, self.settings.depth_limit)
         reader = Reader(self.bus, self.settings, self._mirror.index, moves=True)
         for _ in range(_ROUNDS):
             self._mirror.read_marked(reader)
             await reader.finish(deadline - loop.time())
             self._mirror.mark_parents_of(reader.gone)
-            if reader.partial or not self._mirror.marked:
+            if reader.late or not self._mirror.marked:
                 break
         for table in reader.unfinished:
             self._mirror.mark(table, Mark.CHILDREN)
-        self._mirror.lost = reader.late
+        self._mirror.lost |= reader.late
+        partial = reader.partial or self._mirror.is_cut()
         self.counts.calls += self.bus.calls - before
-        self.counts.partial += reader.partial
-        return Refresh(self.bus.calls - before, reader.nodes, reader.partial)
+        self.counts.partial += partial
+        return Refresh(self.bus.calls - before, reader.nodes, partial)
+
+    async def _start_over(self) -> Refresh:
+        """Replace the mirror by a walk; unless that found even less of an application that is busy."""
+        snapshot = await self.walk()
+        if not snapshot.late or _shown(snapshot.mirror) >= _shown(self._mirror):
+            self._mirror = snapshot.mirror
+        return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
 
     async def walk(self) -> Snapshot:
         """Read everything anew, without the mirror and without changing it."""
@@ -155,7 +163,7 @@ class Tree:
         self.counts.walks += 1
         self.counts.calls += calls
         self.counts.partial += reader.partial
-        return Snapshot(mirror, reader.partial, reader.nodes, calls)
+        return Snapshot(mirror, reader.partial, reader.nodes, calls, reader.late)
 
     async def check(self) -> Check:
         """Walk, compare with the mirror, and heal it; says what differed."""
@@ -184,6 +192,8 @@ class Tree:
         if node.place is not None and node.parent is not None:
             found = await self._ask(atspi.get_cell(bus_name, node.parent.path, node.place), ("", ""))
             path = found[1]
+            if path in ("", atspi.NULL_PATH):
+                return None
         calls = (
             atspi.get_state(bus_name, path),
             atspi.get_role(bus_name, path),
@@ -285,6 +295,10 @@ class Tree:
             return
         for callback in self._listeners:
             callback(signal.sender + signal.path, signal.member)
+
+
+def _shown(mirror: Mirror) -> int:
+    return sum(1 for root in mirror.roots.values() for _ in root.showing())
 
 
 def _windows(mirror: Mirror) -> list[Node]:

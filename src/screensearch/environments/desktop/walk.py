@@ -195,6 +195,9 @@ class Reader:
 
     def read_cell(self, cell: Node, *, again: bool = True) -> None:
         """Read state and text of a cell that is known by its place; its path may have to be found anew."""
+        if not cell.path:
+            self.find_cell(cell, lambda: self.read_cell(cell, again=False))
+            return
 
         def know_state(reply: Reply) -> None:
             if isinstance(reply, CallFailed) or not reply:
@@ -268,7 +271,7 @@ class Reader:
         Not `deep`: those that were its children before are taken as they are known.
         """
         if depth >= self.settings.depth_limit:
-            self.partial = True
+            self.partial = node.cut = True
         elif node.role == "table cell" and node.is_gtk3:
             self.read_parts(node)
         elif node.role in _CHILDLESS and node.is_gtk3:
@@ -303,6 +306,7 @@ class Reader:
         fresh: list[Node] = []
         mine = {child.key: child for child in node.children}
         listed: set[Key] = set()
+        node.cut = False
         for bus_name, path in references:
             key = (bus_name, path)
             if path == atspi.NULL_PATH or key in listed:
@@ -313,8 +317,8 @@ class Reader:
                 if key in self.index and not self.take_away(key, node):
                     continue
                 if len(self.index) >= self.settings.node_limit:
-                    self.partial = True
-                    break
+                    self.partial = node.cut = True
+                    continue  # those that are known already stay
                 child = Node(
                     bus_name, path, parent=node, application=node.application, relative=node.relative
                 )

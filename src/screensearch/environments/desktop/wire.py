@@ -6,6 +6,7 @@ once, with the object's path as the last header field, and kept.
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import Any
 
@@ -15,8 +16,14 @@ _INTERFACE, _MEMBER, _DESTINATION, _SIGNATURE = 2, 3, 6, 8
 _START = struct.Struct("<4sIII").pack  # a call in version 1 of the protocol; sizes and serial number
 _CALL = b"l\1\0\1"
 _PATH_FIELD = struct.Struct("<4sI").pack
+_LONGEST_NAME = 255
 _KEPT = 5000
 """Kinds of calls that are kept; beyond that all are forgotten, and built again when they are made."""
+
+_OBJECT = re.compile(r"/|(?:/[A-Za-z0-9_]+)+").fullmatch
+_NAME = re.compile(
+    r":[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|[A-Za-z_-][A-Za-z0-9_-]*(?:\.[A-Za-z_-][A-Za-z0-9_-]*)+"
+)
 
 Kind = tuple[str, str, str, str, tuple[Any, ...]]
 
@@ -28,9 +35,15 @@ class Envelopes:
         self._kept: dict[Kind, tuple[bytes, bytes]] = {}
 
     def seal(self, call: Call, serial: int) -> bytes:
-        """The message of a call, with that serial number."""
+        """The message of a call, with that serial number.
+
+        Raises ValueError when it would be none: the daemon drops whoever sends such a thing, and
+        applications may name any nonsense as the address of an element.
+        """
         destination, path, interface, member, signature, values = call
         kind = (destination, interface, member, signature, values)
+        if not _OBJECT(path):
+            raise ValueError(f"{path!r} is not the path of an object")
         parts = self._kept.get(kind)
         if parts is None:
             if len(self._kept) >= _KEPT:
@@ -57,9 +70,14 @@ _PADDING = tuple(b"\0" * (1 + missing) for missing in range(8))
 def _parts(kind: Kind) -> tuple[bytes, bytes]:
     """The header fields but for the path, filled up to where that begins, and the body."""
     destination, interface, member, signature, values = kind
+    if not _NAME.fullmatch(destination) or len(destination) > _LONGEST_NAME:
+        raise ValueError(f"{destination!r} is not a name on a bus")
     body = bytearray()
-    for each, value in zip(_kinds(signature), values, strict=True):
-        _write(body, each, value)
+    try:
+        for each, value in zip(_kinds(signature), values, strict=True):
+            _write(body, each, value)
+    except struct.error as problem:
+        raise ValueError(f"cannot send {values!r}: {problem}") from problem
     fields = bytearray()
     for code, each, text in (
         (_DESTINATION, "s", destination),

@@ -1,0 +1,85 @@
+"""Draw a run as one picture: its start, and the states that are reached most often from there.
+
+    python examples/contact_sheet.py RUN OUT.png [--states 12]
+
+A row is so many actions away from the start; under each screen stand its state, its window and the
+action that leads to it from the row above.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from PIL import Image, ImageDraw, ImageFont, ImageOps
+
+from screensearch import Run, open_run
+
+WIDTH, HEIGHT, CAPTION, GAP, COLUMNS = 320, 240, 40, 16, 4
+
+
+def nearest_states(run: Run, most: int) -> Iterator[tuple[int, int, str]]:
+    """(state, steps from the start, the action that leads there), breadth first, distinct windows first."""
+    pending: list[tuple[int, int, str]] = [(0, 0, "start")]
+    met, windows, kept = {0}, set(), 0
+    while pending and kept < most:
+        state, steps, action = pending.pop(0)
+        window = run.state(state).window
+        if window not in windows or steps == 0:
+            windows.add(window)
+            kept += 1
+            yield state, steps, action
+        for signature, tried in sorted(run.tried(state).items(), key=lambda item: -item[1].visits):
+            target = max(tried.successors, key=lambda each: tried.successors[each])
+            if target not in met:
+                met.add(target)
+                pending.append((target, steps + 1, signature))
+
+
+def label_of(signature: str) -> str:
+    """What a person would call it: ``focus_click@1::r0_c0|menuitem|file|app::none`` is "click file"."""
+    template, target, arguments = signature.split("::", 2) if "::" in signature else (signature, "", "")
+    parts = target.split("|")
+    role, text = (parts[1], parts[2].replace("_", " ")) if len(parts) > 2 else ("", arguments)
+    return f"{template.partition('@')[0].replace('focus_', '')} {text or role}"
+
+
+def draw(run: Run, most: int) -> Image.Image:
+    chosen = list(nearest_states(run, most))
+    rows = -(-len(chosen) // COLUMNS)
+    sheet = Image.new(
+        "RGB", (COLUMNS * (WIDTH + GAP) + GAP, rows * (HEIGHT + CAPTION + GAP) + GAP), (244, 244, 240)
+    )
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(13)
+    for number, (state, steps, action) in enumerate(chosen):
+        x = GAP + number % COLUMNS * (WIDTH + GAP)
+        y = GAP + number // COLUMNS * (HEIGHT + CAPTION + GAP)
+        seen = run.state(state)
+        if seen.screenshot is not None:
+            with Image.open(seen.screenshot) as picture:
+                shown = ImageOps.contain(
+                    picture.crop(picture.getbbox()), (WIDTH, HEIGHT)
+                )  # without the empty screen
+                sheet.paste(shown.convert("RGB"), (x, y))
+        pen.text(
+            (x, y + HEIGHT + 4), f"state {state} · {seen.window} · {seen.visits} visits", (20, 20, 20), font
+        )
+        how = "the start" if steps == 0 else f"{steps} action{'s' * (steps > 1)} away, by {label_of(action)}"
+        pen.text((x, y + HEIGHT + 21), how[:52], (110, 110, 110), font)
+    return sheet
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run")
+    parser.add_argument("out")
+    parser.add_argument("--states", type=int, default=12)
+    given = parser.parse_args()
+    with open_run(given.run) as run:
+        draw(run, given.states).save(given.out, optimize=True)
+
+
+if __name__ == "__main__":
+    main()
