@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from screensearch.domain.screen import StateId
+from screensearch.domain.screen import Box, StateId
 
 
 class Outcome(StrEnum):
@@ -91,6 +91,7 @@ class Evidence:
     screenshot: str | None = None
     act_seconds: float = 0.0  # performing and settling
     decide_seconds: float = 0.0  # encoding, identification and selection
+    window: Box | None = None  # where the window is in the screenshot, if there is one
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
+import math
 import zlib
 from collections import Counter
 from dataclasses import replace
@@ -156,8 +158,18 @@ class Mind:
             log.info("skipped %d times, %s", times, reason)
 
     @staticmethod
-    def evidence(screenshot: str | None, *, act_seconds: float, decide_seconds: float = 0.0) -> Evidence:
-        return Evidence(screenshot=screenshot, act_seconds=act_seconds, decide_seconds=decide_seconds)
+    def evidence(
+        screenshot: str | None,
+        observation: Observation | None,
+        *,
+        act_seconds: float,
+        decide_seconds: float = 0.0,
+    ) -> Evidence:
+        """What the log keeps beside an entry: its picture, where the window is in it, how long it took."""
+        window = None if screenshot is None or observation is None else observation.window.box
+        if window is not None and not all(map(math.isfinite, dataclasses.astuple(window))):
+            window = None
+        return Evidence(screenshot, act_seconds, decide_seconds, window)
 
 
 def _as_reported(candidate: Candidate, redacted: Observation, reported: Observation) -> Candidate:

@@ -21,6 +21,7 @@ from screensearch.explore.store import restore_graph
 from screensearch.explore.verify import Verification, verify_log
 from screensearch.identify.resolve import Resolver
 from screensearch.identify.verify import Comparison, compare
+from screensearch.record.artifacts import crop
 from screensearch.record.graph import StateGraph, Tried
 from screensearch.record.run import RunFolder, open_run_folder
 
@@ -129,6 +130,11 @@ class Run:
         """The picture of the screen that an entry ended on, if one was kept."""
         name = entry.evidence.screenshot
         return None if name is None else self.artifacts.open_image(name)
+
+    def window_screenshot(self, entry: Entry) -> Image | None:
+        """The same picture, cut to the window that took the input."""
+        picture, window = self.screenshot(entry), entry.evidence.window
+        return picture if picture is None or window is None else crop(picture, window)
 
     def entry(self, sequence: int) -> Entry:
         """One entry of the log, by its number."""

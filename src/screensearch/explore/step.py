@@ -59,7 +59,7 @@ async def begin_episode(
         Begin(
             episode=episode,
             sighting=sighting,
-            evidence=mind.evidence(screenshot, act_seconds=observed - begun),
+            evidence=mind.evidence(screenshot, start.observation, act_seconds=observed - begun),
             configuration=tuple(
                 sorted((storable(name), storable(value)) for name, value in start.configuration.items())
             ),
@@ -91,7 +91,10 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
             outcome=result.outcome,
             sighting=sighting,
             evidence=mind.evidence(
-                screenshot, act_seconds=observed - decided, decide_seconds=decided - moment.since
+                screenshot,
+                result.observation,
+                act_seconds=observed - decided,
+                decide_seconds=decided - moment.since,
             ),
             note=storable(mind.redact(result.note)),
         )

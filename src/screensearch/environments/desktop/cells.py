@@ -29,6 +29,9 @@ COLUMN_LIMIT = 100
 UNBOUNDED = 2000
 """Cells that are all read at most when the corners of what can be seen are not to be found."""
 
+_OPENING = frozenset({"combo box", "menu", "menu item", "popup menu"})
+"""Roles that lists hang on which open outside of them."""
+
 _INSETS = (3, 14, 30, 46)
 """A head line or a margin hides the first row from the very corner: how much further in to look."""
 
@@ -278,7 +281,7 @@ def visible_area(node: Node) -> Box:
     left, top = node.box.x, node.box.y
     right, bottom = left + node.box.width, top + node.box.height
     parent = node.parent
-    while parent is not None:
+    while parent is not None and parent.role not in _OPENING:
         box = parent.box
         if box.width > 0 and box.height > 0:
             left, top = max(left, box.x), max(top, box.y)

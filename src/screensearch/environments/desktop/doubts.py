@@ -42,6 +42,24 @@ def as_it_counts(window: Node, damage: Sequence[Box], origin: Origin | None) -> 
     return [Box(box.x - place.x, box.y - place.y, box.width, box.height) for box in damage]
 
 
+def damage_below(node: Node, damage: Sequence[Box]) -> Sequence[Box]:
+    """Damage for an element, given that for its parent.
+
+    What juts out of its parent in GTK 4 is in a window of its own, whose place is not known here.
+    """
+    parent = node.parent
+    if not node.relative or not damage or parent is None or parent.role in SCROLLING or parent.area <= 0:
+        return damage
+    mine, others = node.box, parent.box
+    inside = (
+        others.x <= mine.x
+        and others.y <= mine.y
+        and mine.x + mine.width <= others.x + others.width
+        and mine.y + mine.height <= others.y + others.height
+    )
+    return damage if inside else (_ANYWHERE,)
+
+
 def tells(node: Node) -> bool:
     return node.application is None or node.application.tells
 

@@ -53,7 +53,7 @@ class Elements:
         self._opened: set[Key] = set()  # keys of what is in an open menu or list
         self.origins: dict[str, Origin] = {}  # by handle: where its node's coordinates count from
         self._origins: dict[Key, Origin] = {}
-        self._surfaces: set[Key] = set()  # keys of popovers that have a surface of their own
+        self._surfaces: dict[Key, Box] = {}  # key of a popover → the surface of its own that it has
         self._hidden: set[Key] = set()  # keys of what is in something of no size
         self._unnamed: dict[Key, int] = {}  # key → index of the element above it that lacks a name
 
@@ -66,12 +66,14 @@ class Elements:
         lists that are open: a click outside of them only closes them, so only what is in them is live,
         and the menu bar. `popup` says that these nodes are one.
         """
+        nodes = list(nodes)
+        self._surfaces |= _popovers(nodes, popups)
         for node in nodes:
             key, parent = node.key, None if node.parent is None else node.parent.key
             if parent in self._hidden or _folded(node):
                 self._hidden.add(key)
                 continue
-            self._place(node, parent, window, popups)
+            self._place(node, parent, window)
             if node.role in _OWN_WINDOW or parent is None or key in self._surfaces:
                 clip = _EVERYWHERE if popups else window
             else:
@@ -90,7 +92,7 @@ class Elements:
             self._made.append(self._element(node, visible, owner, live))
             self._lend_name(node, parent)
 
-    def _place(self, node: Node, parent: Key | None, window: Box, popups: Sequence[Box]) -> None:
+    def _place(self, node: Node, parent: Key | None, window: Box) -> None:
         """Find where the node's own coordinates count from."""
         if not node.relative:
             self._origins[node.key] = (0, 0)
@@ -99,15 +101,13 @@ class Elements:
         if above is None:  # the window itself: it counts from inside the border that it draws
             edge = (window.width - node.box.width) / 2, (window.height - node.box.height) / 2
             above = window.x + max(0, edge[0]), window.y + max(0, edge[1])
-        surface = None if node.parent is None else next((each for each in popups if _fits(node, each)), None)
-        if surface is None or parent in self._opened:
+        surface = self._surfaces.get(node.key)
+        if surface is None or node.parent is None:
             self._origins[node.key] = above
             return
         # A popover of GTK 4 has a surface of its own, and counts from its parent's corner as if it had not.
-        assert node.parent is not None
         corner = node.parent.box
         self._origins[node.key] = (surface.x - corner.x, surface.y - corner.y)
-        self._surfaces.add(node.key)
 
     def _lend_name(self, node: Node, parent: Key | None) -> None:
         """A row without a name is called by the first label in it."""
@@ -178,10 +178,23 @@ def on_screen(node: Node, origin: Origin) -> Box:
     return Box(box.x + origin[0], box.y + origin[1], box.width, box.height)
 
 
-def _fits(node: Node, surface: Box) -> bool:
-    """Whether a node fills a window of its own, but for an arrow and a margin."""
-    box = node.box
-    return abs(box.width - surface.width) <= _MARGIN and abs(box.height - surface.height) <= _MARGIN
+def _popovers(nodes: Sequence[Node], surfaces: Sequence[Box]) -> dict[Key, Box]:
+    """The popovers of GTK 4: for each surface the node that fills it best, but for an arrow and a margin.
+
+    What a popover holds may fill the surface as well: the outermost is taken.
+    """
+    found: dict[Key, Box] = {}
+    for surface in surfaces:
+        best = _MARGIN + 1.0
+        for node in nodes:
+            if not node.relative or node.parent is None or node.parent.parent is None or node.key in found:
+                continue
+            off = max(abs(node.box.width - surface.width), abs(node.box.height - surface.height))
+            if off < best:
+                best, popover = off, node.key
+        if best <= _MARGIN:
+            found[popover] = surface
+    return found
 
 
 def _folded(node: Node) -> bool:

@@ -24,6 +24,7 @@ from screensearch.environments.desktop.doubts import (
     Mark,
     Origin,
     as_it_counts,
+    damage_below,
     doubts,
     is_libreoffice,
     may_appear,
@@ -189,6 +190,8 @@ class Mirror:
     def _state_changed(self, node: Node, kind: str, on: bool) -> bool:
         bit = atspi.STATE_BITS.get(kind, 0)
         if bool(node.states & bit) == on:
+            if on and bit == State.SHOWING and not tells(node):
+                self.mark(node, Mark.ALL)  # a list of Qt that claimed to show while it had no place
             return False
         node.states ^= bit
         if node.shows and not shows(node):
@@ -223,9 +226,9 @@ class Mirror:
                 self._doubt(window, as_it_counts(window, damage, origin))
 
     def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
-        pending = [window]
+        pending = [(window, damage)]
         while pending:
-            node = pending.pop()
+            node, damage = pending.pop()
             if not node.shows:
                 continue
             if node.states & State.FOCUSED or node.role in SILENT_FOCUS:
@@ -239,7 +242,7 @@ class Mirror:
                 for child in node.children:
                     if may_appear(child):
                         self.mark(child, Mark.STATE)
-            pending.extend(node.children)
+            pending.extend((child, damage_below(child, damage)) for child in node.children)
 
     def _doubt_libreoffice(self, node: Node) -> None:
         """What LibreOffice's own elements never tell: that they got the focus, and their growth."""
