@@ -198,3 +198,11 @@ def test_the_papers_preset_keeps_its_own_actions_and_weights_on_a_desktop() -> N
     assert paper.candidates.double_click_roles == ()
     assert paper.select == load_preset("paper").select
     assert paper.select != ours.select
+
+
+def test_a_settings_file_as_preset_lies_over_what_is_shipped_for_every_application(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text("[select]\nc_puct = 3.0\n")
+    _, settings = settings_for("mousepad", preset=mine)
+    assert settings.select.c_puct == 3.0
+    assert settings.candidates.double_click_roles != ()

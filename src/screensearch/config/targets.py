@@ -3,7 +3,7 @@
 A target is an environment (``synthetic:notepad``), the name of a shipped application profile
 (``mousepad``), a profile file (``mine.toml``), or a command as a list of words. Layers apply in this
 order: preset, base profile, application profile or command, overrides. The preset ``paper`` stands without
-the base profile, whose clicks, keys and weights are not the paper's.
+the base profile, whose clicks, keys and weights are not the paper's; a settings file as preset lies over it.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ def settings_for(
 def _on_desktop(
     name: str, profile: Layer, preset: str | Path, above: Sequence[Layer]
 ) -> tuple[str, Settings]:
-    base = [] if preset == "paper" else [_shipped(profiles.BASE)]
-    settings = build([preset_layer(preset), *base, profile, *above])
+    base, below = _shipped(profiles.BASE), preset_layer(preset)
+    # A settings file of the user's own says more than what is shipped for every application.
+    shipped = {"default": [below, base], "paper": [below]}.get(str(preset), [base, below])
+    settings = build([*shipped, profile, *above])
     if not settings.app.command:
         raise SettingsError(
             f"{profile.place(('app', 'command'))}: app.command is empty, so there is nothing to start: "

@@ -160,11 +160,14 @@ class _Cells:
             self.read_references(wanted)
 
     def read_references(self, wanted: list[tuple[int, int]]) -> None:
-        """Ask for the paths of all cells, and go on with them as with other children."""
-        references: list[tuple[str, str]] = [(self.table.bus_name, atspi.NULL_PATH)] * len(wanted)
-        missing = len(wanted)
+        """Ask for the paths of the heads and of all cells, and go on with them as with other children."""
+        columns = sorted({column for _, column in wanted})
+        calls = [self.call("GetColumnHeader", "i", (column,)) for column in columns]
+        calls += [atspi.get_cell(self.table.bus_name, self.table.path, position) for position in wanted]
+        references: list[tuple[str, str]] = [(self.table.bus_name, atspi.NULL_PATH)] * len(calls)
+        missing = len(calls)
 
-        def know_cell(place: int) -> Callable[[Reply], None]:
+        def know_path(place: int) -> Callable[[Reply], None]:
             def know(reply: Reply) -> None:
                 nonlocal missing
                 missing -= 1
@@ -175,9 +178,9 @@ class _Cells:
 
             return know
 
-        for place, position in enumerate(wanted):
-            self.ask(atspi.get_cell(self.table.bus_name, self.table.path, position), know_cell(place))
-        if not wanted:
+        for place, call in enumerate(calls):
+            self.ask(call, know_path(place))
+        if not calls:
             self.reader.read_adopted(self.table, (), self.depth, deep=self.deep)
 
     def read_sheet(self, wanted: list[tuple[int, int]]) -> None:

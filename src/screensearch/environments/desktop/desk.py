@@ -7,6 +7,7 @@ the environment's matter.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from screensearch.environments.desktop.settings import AppSettings, DesktopSetti
 from screensearch.environments.desktop.settle import Quiet
 from screensearch.environments.desktop.tree import Tree
 from screensearch.errors import EnvironmentFailed
+
+log = logging.getLogger(__name__)
 
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
@@ -147,6 +150,16 @@ class Desk:
 
     async def close(self) -> None:
         """End the application and its desktop."""
+        counts = self.tree.counts
+        log.info(
+            "mirror of %s: %d events, %d calls, %d walks, %d mismatches found and healed, %d partial",
+            self.application,
+            counts.events,
+            counts.calls,
+            counts.walks,
+            counts.mismatches,
+            counts.partial,
+        )
         self._framebuffer.close()
         self.display.close()
         self._bus.close()
@@ -335,13 +348,15 @@ class Desk:
         """Where the coordinates of an element's node count from."""
         return self._origins.get(handle, (0, 0))
 
-    def covering(self, point: tuple[int, int], node: Node) -> str | None:
-        """The title of another program's window that lies over a node at that point."""
-        process = None if node.application is None else node.application.pid
+    def covering(self, point: tuple[int, int]) -> str | None:
+        """The title of a window that lies over those in front at that point. Tool tips give way."""
+        seen = self._scene()
+        front = set() if seen is None else {seen.window.id, *(each.id for each in seen.popups)}
         for window in reversed(self.display.windows()):
             box = window.raw_box
-            if box.x <= point[0] < box.x + box.width and box.y <= point[1] < box.y + box.height:
-                return None if window.pid in (None, process) else window.title or window.wm_class
+            inside = box.x <= point[0] < box.x + box.width and box.y <= point[1] < box.y + box.height
+            if inside and window.kind != "tooltip":
+                return None if window.id in front else window.title or window.wm_class
         return None
 
     # -- seeing -------------------------------------------------------------------------------

@@ -85,14 +85,14 @@ class DesktopEnvironment:
         try:
             desk.check_alive()
             missed = await self._act(desk, action)
-            await desk.settle()
+            settled = await desk.settle()
             view = await desk.observe()
         except ApplicationEnded as end:
             outcome = Outcome.EXIT if end.clean else Outcome.CRASH
             return Result(outcome, None, f"it {end}{'' if end.clean else '; ' + _last_words(desk)}")
         except ApplicationHangs as hang:
             return Result(Outcome.HANG, None, str(hang))
-        return self._result(view, missed)
+        return self._result(view, missed, settled)
 
     async def _act(self, desk: Desk, action: Action) -> str | None:
         """Carry it out; why not, if its target was not where it was."""
@@ -102,7 +102,7 @@ class DesktopEnvironment:
             return str(missed)
         return None
 
-    def _result(self, view: View, missed: str | None) -> Result:
+    def _result(self, view: View, missed: str | None, settled: bool) -> Result:
         self._targets.see(view.observation)
         if view.foreign is not None:
             window = view.observation.window
@@ -113,7 +113,8 @@ class DesktopEnvironment:
             )
         if missed is not None:
             return Result(Outcome.MISSED, view.observation, missed)
-        return Result(Outcome.OK, view.observation)
+        restless = f"the screen had not settled after {self._settings.settle_seconds:g} s"
+        return Result(Outcome.OK, view.observation, "" if settled else restless)
 
     async def close(self) -> None:
         """End the application and its desktop."""

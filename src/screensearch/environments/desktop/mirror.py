@@ -161,6 +161,10 @@ class Mirror:
                 self.mark(node, Mark.STATE)
                 if node.parent is not None:
                     self.mark(node.parent, Mark.CHILDREN)
+            case "VisibleDataChanged" if node.application is not None and node.application.is_swing:
+                # Of a label that is all it says about a new text; of a list it is said whenever that is read.
+                self.mark(node, Mark.NAME | Mark.CONTENT)
+                return False
             case _ if member in _CELL_EVENTS:
                 self.mark(node, Mark.CHILDREN | Mark.CONTENT)
         return True
@@ -223,6 +227,8 @@ class Mirror:
             self.mark(root, Mark.CHILDREN)
             for window in root.children:
                 self.mark(window, Mark.STATE | Mark.BOX)
+                if window.application is not None and window.application.is_swing and window.children:
+                    self.mark(window.children[0], Mark.BOX)
                 self._doubt(window, as_it_counts(window, damage, origin))
 
     def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
@@ -252,6 +258,16 @@ class Mirror:
             self.mark(node, Mark.STATE)
         elif node.role == "tool bar":
             self.mark(node, Mark.BOX)
+
+    def lend_places(self) -> None:
+        """Windows of Swing say nothing of their place: they are where their content is."""
+        for root in self.roots.values():
+            if root.application is None or not root.application.is_swing:
+                continue
+            for window in root.children:
+                window.box = next(
+                    (each.box for each in window.children if each.shows and each.area > 0), window.box
+                )
 
     # Reading again
 

@@ -36,6 +36,11 @@ class AppRoot:
         return self.toolkit.lower() == "gtk" and self.version.startswith("3")
 
     @property
+    def is_swing(self) -> bool:
+        """Java's frames have no place, its menus are painted in them."""
+        return self.toolkit == "J2SE-access-bridge"
+
+    @property
     def is_libreoffice(self) -> bool:
         """LibreOffice places its own elements without regard to the menu bar above them."""
         return self.name == "soffice"

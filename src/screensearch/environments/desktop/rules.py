@@ -69,6 +69,8 @@ def placed(node: Node, extents: Sequence[int]) -> Box:
     """The box of an element, put right where its application is known to be off."""
     x, y, width, height = extents
     shift = node.shift
+    if width <= 0 and node.application is not None and node.application.is_swing:
+        return node.box  # a frame: it has the place that it is lent by what is in it
     if shift is None:
         return Box(x, y, width, height)
     if node.role == LIBREOFFICE_TOP and node.parent is not None and node.parent.area > 0:

@@ -83,7 +83,7 @@ class Targets:
         now = on_screen(node, desk.origin_of(seen.handle))
         if not (now.x <= point[0] < now.x + now.width and now.y <= point[1] < now.y + now.height):
             raise Missed(f"{_called(seen)} moved from {_at(box)} to {_at(now)}")
-        covering = desk.covering(point, node)
+        covering = desk.covering(point)
         if covering is not None:
             raise Missed(f"{_called(seen)} is covered by the window {covering!r}")
         return point

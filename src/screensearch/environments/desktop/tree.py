@@ -134,6 +134,7 @@ class Tree:
         for table in reader.unfinished:
             self._mirror.mark(table, Mark.CHILDREN)
         self._mirror.lost |= reader.late
+        self._mirror.lend_places()
         partial = reader.partial or self._mirror.is_cut()
         self.counts.calls += self.bus.calls - before
         self.counts.partial += partial
@@ -158,6 +159,7 @@ class Tree:
             await reader.finish(self.settings.walk_seconds)
         finally:
             self._walked = None
+        mirror.lend_places()
         mirror.lost |= reader.late
         calls = self.bus.calls - before
         self.counts.walks += 1
