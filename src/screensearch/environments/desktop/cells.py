@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -103,9 +104,16 @@ class _Cells:
                 row, column = place
                 self.found(corner, (row, column) if row >= 0 and column >= 0 else None)
 
+        def know_name(reply: Reply) -> None:
+            name = "" if isinstance(reply, CallFailed) or not reply else plain(reply[0])
+            self.found(corner, place_named(name))
+
         def know_index(reply: Reply) -> None:
             if isinstance(reply, CallFailed) or not reply:
                 self.found(corner, None)
+                return
+            if reply[0] < 0 and self.table.is_sheet:  # no cell knows its number while one is being edited
+                self.ask(atspi.get_property(self.table.bus_name, path, atspi.ACCESSIBLE, "Name"), know_name)
                 return
             for member in ("GetRowAtIndex", "GetColumnAtIndex"):
                 self.ask(self.call(member, "i", (reply[0],)), know_place)
@@ -266,6 +274,20 @@ class _Grid:
             row, column = self.rows.get(cell.place[0]), self.columns.get(cell.place[1])
             if row is not None and column is not None:
                 cell.box = Box(column.x, row.y, column.width, row.height)
+
+
+_CELL_NAME = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,6})")
+
+
+def place_named(name: str) -> tuple[int, int] | None:
+    """Row and column of a cell of a sheet, by its name: ``B3`` is (2, 1)."""
+    found = _CELL_NAME.fullmatch(name)
+    if found is None:
+        return None
+    column = 0
+    for letter in found[1]:
+        column = column * 26 + ord(letter) - ord("A") + 1
+    return int(found[2]) - 1, column - 1
 
 
 def cell_key(sheet: Node, place: tuple[int, int]) -> Key:

@@ -29,6 +29,9 @@ from screensearch.errors import EnvironmentFailed
 
 log = logging.getLogger(__name__)
 
+_START_CHECKS = 3
+"""How often the mirror is checked at the start, at most, until a check finds nothing."""
+
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
 
@@ -294,11 +297,16 @@ class Desk:
                 raise TreeUnavailable(self._why_no_window())
             await self._quiet.changed(min(left, 0.5))
         # What is filled in as the window appears must not be taken for an effect of the first action.
-        await self._answered()
-        await self._quiet.settle(
-            self._settings.settle_seconds, quiet_seconds=self._settings.start_quiet_seconds
-        )
-        self.check_alive()
+        # A tool kit that is still starting says little of what it does, so the mirror is checked as well.
+        for _ in range(_START_CHECKS):
+            await self._answered()
+            await self._quiet.settle(
+                self._settings.settle_seconds, quiet_seconds=self._settings.start_quiet_seconds
+            )
+            self.check_alive()
+            await self.tree.refresh(self._take_damage())
+            if not (await self.tree.check()).mismatches:
+                return
 
     def _meet(self) -> bool:
         """Whether a window with elements shows; if so, its program is the application."""

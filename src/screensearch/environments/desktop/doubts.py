@@ -77,7 +77,9 @@ def doubts(node: Node) -> int:
     if node.role in _SILENT:
         return Mark.BOX | Mark.STATE | Mark.NAME | Mark.CONTENT
     if node.shift is not None and node.states & State.FOCUSABLE:
-        return Mark.BOX | Mark.STATE  # LibreOffice's own: it may have got the focus
+        return Mark.BOX | Mark.STATE | Mark.CONTENT  # LibreOffice's own: it may have got the focus
+    if is_libreoffice(node) and node.states & State.EDITABLE:
+        return Mark.BOX | Mark.CONTENT  # it fills its fields without a word: the size of the letters
     if node.role in _CONTAINERS:
         return Mark.BOX | Mark.CHILDREN
     return Mark.BOX | Mark.NAME if node.role in _RENAMED else Mark.BOX

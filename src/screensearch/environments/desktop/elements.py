@@ -8,6 +8,7 @@ from dataclasses import replace
 from screensearch.domain.roles import CLICKABLE_ROLES, EDITABLE_ROLES, UnknownRoles, map_role
 from screensearch.domain.screen import Box, Element
 from screensearch.environments.desktop.node import Key, Node
+from screensearch.environments.desktop.rules import is_swing
 from screensearch.environments.desktop.scene import shared
 
 _CLIPPING = frozenset(
@@ -95,7 +96,7 @@ class Elements:
     def _place(self, node: Node, parent: Key | None, window: Box) -> None:
         """Find where the node's own coordinates count from."""
         if not node.relative:
-            self._origins[node.key] = (0, 0)
+            self._origins[node.key] = _lag(node)
             return
         above = None if parent is None else self._origins.get(parent)
         if above is None:  # the window itself: it counts from inside the border that it draws
@@ -195,6 +196,23 @@ def _popovers(nodes: Sequence[Node], surfaces: Sequence[Box]) -> dict[Key, Box]:
         if best <= _MARGIN:
             found[popover] = surface
     return found
+
+
+def _lag(node: Node) -> Origin:
+    """By how much an item of an open menu of Swing is off: it is placed as if the menu had not opened.
+
+    The items fill their menu but for its border, so that both have the same middle.
+    """
+    menu = node.parent
+    if menu is None or menu.role != "popup menu" or not is_swing(node) or "menu" not in node.role:
+        return (0, 0)
+    boxes = [each.box for each in menu.children if each.shows and each.area > 0] or [node.box]
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    right, bottom = max(box.x + box.width for box in boxes), max(box.y + box.height for box in boxes)
+    return (
+        round(menu.box.x + menu.box.width / 2 - (left + right) / 2),
+        round(menu.box.y + menu.box.height / 2 - (top + bottom) / 2),
+    )
 
 
 def _folded(node: Node) -> bool:

@@ -32,7 +32,13 @@ from screensearch.environments.desktop.doubts import (
     tells,
 )
 from screensearch.environments.desktop.node import AppRoot, Key, Node
-from screensearch.environments.desktop.rules import LIBREOFFICE_TOP, holds_value, needs_description, shows
+from screensearch.environments.desktop.rules import (
+    LIBREOFFICE_TOP,
+    holds_value,
+    is_swing,
+    needs_description,
+    shows,
+)
 from screensearch.environments.desktop.walk import Reader
 
 EVENTS = (
@@ -161,7 +167,7 @@ class Mirror:
                 self.mark(node, Mark.STATE)
                 if node.parent is not None:
                     self.mark(node.parent, Mark.CHILDREN)
-            case "VisibleDataChanged" if node.application is not None and node.application.is_swing:
+            case "VisibleDataChanged" if is_swing(node):
                 # Of a label that is all it says about a new text; of a list it is said whenever that is read.
                 self.mark(node, Mark.NAME | Mark.CONTENT)
                 return False
@@ -227,7 +233,7 @@ class Mirror:
             self.mark(root, Mark.CHILDREN)
             for window in root.children:
                 self.mark(window, Mark.STATE | Mark.BOX)
-                if window.application is not None and window.application.is_swing and window.children:
+                if is_swing(window) and window.children:
                     self.mark(window.children[0], Mark.BOX)
                 self._doubt(window, as_it_counts(window, damage, origin))
 
@@ -262,7 +268,7 @@ class Mirror:
     def lend_places(self) -> None:
         """Windows of Swing say nothing of their place: they are where their content is."""
         for root in self.roots.values():
-            if root.application is None or not root.application.is_swing:
+            if not is_swing(root):
                 continue
             for window in root.children:
                 window.box = next(

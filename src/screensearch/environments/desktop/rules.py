@@ -28,6 +28,10 @@ def shows(node: Node) -> bool:
     return bool(node.states & (State.VISIBLE if node.relative else State.SHOWING))
 
 
+def is_swing(node: Node) -> bool:
+    return node.application is not None and node.application.is_swing
+
+
 def holds_text(node: Node) -> bool:
     """Whether its text is read: never a secret, and not what its name says already."""
     if not node.interfaces & Interface.TEXT or node.role in atspi.SECRET_ROLES:
@@ -59,6 +63,13 @@ def text_of(value: Any) -> str:
     return text[:TEXT_LIMIT] if isinstance(text, str) else ""
 
 
+def role_of(node: Node, number: int) -> str:
+    """The native role of an element. Swing calls the items of a list labels."""
+    role = atspi.role_name(number)
+    in_list = node.parent is not None and node.parent.role == "list" and is_swing(node)
+    return "list item" if role == "label" and in_list else role
+
+
 def name_of(node: Node, value: Any) -> str:
     """The name of an element. GTK 4 gives its class where it has none: ``GtkMenuButton`` says nothing."""
     name = text_of(value)
@@ -69,8 +80,10 @@ def placed(node: Node, extents: Sequence[int]) -> Box:
     """The box of an element, put right where its application is known to be off."""
     x, y, width, height = extents
     shift = node.shift
-    if width <= 0 and node.application is not None and node.application.is_swing:
+    if width <= 0 and is_swing(node):
         return node.box  # a frame: it has the place that it is lent by what is in it
+    if node.role == "popup menu" and is_swing(node) and node.parent is not None and node.parent.area > 0:
+        return node.parent.box  # it fills its panel, and says that it is where it was opened from
     if shift is None:
         return Box(x, y, width, height)
     if node.role == LIBREOFFICE_TOP and node.parent is not None and node.parent.area > 0:

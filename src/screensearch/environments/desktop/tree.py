@@ -10,12 +10,20 @@ from typing import Any
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
-from screensearch.environments.desktop.bus import Bus, CallFailed, Signal, plain
+from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, Signal, plain
 from screensearch.environments.desktop.compare import Check, differences
 from screensearch.environments.desktop.doubts import Mark, Origin
 from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mirror
 from screensearch.environments.desktop.node import AppRoot, Node
-from screensearch.environments.desktop.rules import name_of, placed, shows, state_mask, text_of
+from screensearch.environments.desktop.rules import (
+    is_swing,
+    name_of,
+    placed,
+    role_of,
+    shows,
+    state_mask,
+    text_of,
+)
 from screensearch.environments.desktop.settings import DesktopSettings
 from screensearch.environments.desktop.walk import Reader
 
@@ -181,10 +189,16 @@ class Tree:
 
     async def ping(self, bus_name: str, *, seconds: float) -> bool:
         """Whether an application's main loop answers."""
+        path = atspi.ROOT_PATH
+        root = self._mirror.roots.get(bus_name)
+        if root is not None and is_swing(root) and root.children:
+            path = root.children[0].path  # Java's bridge answers for the root by itself
         try:
-            await self.bus.ask(atspi.get_role(bus_name, atspi.ROOT_PATH), seconds=seconds)
-        except CallFailed:
+            await self.bus.ask(atspi.get_role(bus_name, path), seconds=seconds)
+        except CallTimedOut:
             return False
+        except CallFailed:  # an answer: that window is gone, or the application itself
+            return path != atspi.ROOT_PATH and bus_name in self._applications
         return True
 
     async def read_now(self, node: Node) -> Node | None:
@@ -212,7 +226,7 @@ class Tree:
         fresh.place = node.place
         fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, node.shift
         fresh.shows = shows(fresh)
-        fresh.role = atspi.role_name(role[0])
+        fresh.role = role_of(fresh, role[0])
         fresh.name = name_of(fresh, name[0])
         fresh.box = placed(fresh, extents[0])
         fresh.interfaces, fresh.text, fresh.value = node.interfaces, node.text, node.value

@@ -21,9 +21,11 @@ from screensearch.environments.desktop.rules import (
     TEXT_LIMIT,
     holds_text,
     holds_value,
+    is_swing,
     name_of,
     needs_description,
     placed,
+    role_of,
     shows,
     state_mask,
     text_of,
@@ -99,7 +101,7 @@ class Reader:
         bus_name, path = node.bus_name, node.path
 
         def know_role(number: int) -> None:
-            node.role = atspi.role_name(number)
+            node.role = role_of(node, number)
 
         def know_interfaces(names: list[str]) -> None:
             node.interfaces = atspi.interface_mask(names)
@@ -274,7 +276,8 @@ class Reader:
             self.partial = node.cut = True
         elif node.role == "table cell" and node.is_gtk3:
             self.read_parts(node)
-        elif node.role in _CHILDLESS and node.is_gtk3:
+        elif (node.role in _CHILDLESS and node.is_gtk3) or (node.role == "menu" and is_swing(node)):
+            # The items of an open menu of Swing are below a popup in the layered pane as well.
             self.read_adopted(node, (), depth, deep=deep)
         elif node.states & State.MANAGES_DESCENDANTS:
             read_visible_cells(self, node, depth, deep=deep)
@@ -341,6 +344,8 @@ class Reader:
             ancestor = ancestor.parent
         if ancestor is node or key in self.moved or not self.moves:
             return False
+        if is_swing(node) and parent.role == "combo box" and node.parent is not None and node.parent.shows:
+            return False  # its list is also below the panel that it is painted in
         self.moved.add(key)
         if node.parent is not None:
             node.parent.children = [child for child in node.parent.children if child is not node]
