@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,7 @@ class FakeBus:
         self.calls = 0
         self.asked: list[Call] = []
         self.present = True
+        self.closed: Future[str] = Future()  # of no event loop, unlike that of a real one
         self.special: dict[tuple[str, str], Callable[[Call], Reply | None]] = {}  # (path, member)
         self._on_signal: list[Callable[[Signal], None]] = []
         self._waiting: dict[int, Callable[[Reply], None]] = {}

@@ -10,6 +10,7 @@ from fake_bus import FakeBus, Thing
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call, Interface, State
 from screensearch.environments.desktop.bus import Bus, CallFailed
+from screensearch.environments.desktop.cells import place_named
 from screensearch.environments.desktop.settings import DesktopSettings
 from screensearch.environments.desktop.tree import Tree
 
@@ -156,13 +157,31 @@ async def test_a_table_of_two_thousand_million_cells_is_read_where_it_can_be_see
     bus.special["/w/t", "GetRowAtIndex"] = lambda call: [call.body[0] // columns]
     bus.special["/w/t", "GetColumnAtIndex"] = lambda call: [call.body[0] % columns]
     bus.special["/w/t", "GetAccessibleAt"] = lambda call: [(FakeBus.NAME, cell(*call.body).path)]
+    heads = [Thing(f"/head/{number}", role="column header", name=f"head {number}") for number in range(4)]
+    bus.special["/w/t", "GetColumnHeader"] = lambda call: [(FakeBus.NAME, f"/head/{call.body[0]}")]
+    table.add(*heads)
     bus.special["/w/t", "Get"] = lambda call: [
         {"NRows": 1_048_576, "NColumns": columns, "Name": "", "ChildCount": 2**31 - 1}[call.body[1]]
     ]
     tree = await open_tree(bus)
     cells = [node for node in tree.windows()[0].showing() if node.role == "table cell"]
     assert [node.name for node in cells] == [f"{row},{column}" for row in range(6) for column in range(4)]
+    shown = [node.name for node in tree.windows()[0].showing() if node.role == "column header"]
+    assert shown == [head.name for head in heads]
     assert not [call for call in bus.asked if call.path == "/w/t" and call.member == "GetChildren"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [("A1", (0, 0)), ("B3", (2, 1)), ("Z10", (9, 25)), ("AA1", (0, 26)), ("XFD1048576", (1048575, 16383))],
+)
+def test_a_cell_of_a_sheet_tells_its_place_by_its_name(name: str, place: tuple[int, int]) -> None:
+    assert place_named(name) == place
+
+
+@pytest.mark.parametrize("name", ["", "A", "A0", "1A", "a1", "Sheet1.A1", "total"])
+def test_what_is_no_name_of_a_cell_has_no_place(name: str) -> None:
+    assert place_named(name) is None
 
 
 async def test_a_huge_table_whose_cells_cannot_be_found_is_left_alone() -> None:

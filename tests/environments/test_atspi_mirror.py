@@ -88,7 +88,10 @@ class Puppeteer:
         )
 
     def act(self) -> None:
-        verbs = ("add", "remove", "rename", "write", "show", "focus", "disable", "move", "reorder", "window")
+        verbs = (
+            *("add", "pack", "remove", "rename", "write", "show", "focus", "disable", "move", "reorder"),
+            "window",
+        )
         getattr(self, self.draw.draw(st.sampled_from(verbs), label="act"))()
 
     def add(self) -> None:
@@ -99,6 +102,14 @@ class Puppeteer:
                 child.add(self.make())
             parent.add(child)
             self.bus.tell(parent, "ChildrenChanged", "add", len(parent.children) - 1, ("", child.path))
+
+    def pack(self) -> None:
+        """Attach something to a grid. Nobody says so, but it can be seen."""
+        parent = self.choose(windows=True)
+        if parent is not None and parent.role in ("frame", "panel", "scroll pane"):
+            parent.children.insert(0, child := self.make())
+            child.parent = parent
+            self.damage.append(Box(*parent.extents))
 
     def remove(self) -> None:
         thing = self.choose()
@@ -344,3 +355,122 @@ async def test_an_element_is_read_again_just_before_it_is_used() -> None:
     assert (fresh.box, fresh.key, fresh.shows) == (Box(7, 8, 9, 10), node.key, True)
     thing.parent.children.remove(thing)  # type: ignore[union-attr]
     assert await tree.read_now(node) is None
+
+
+async def test_a_list_that_claimed_to_show_before_it_opened_is_read_again_when_it_says_so() -> None:
+    items = [Thing(f"/w/c/l/{number}", role="list item", name=str(number)) for number in range(3)]
+    choices = Thing("/w/c/l", role="list", extents=(0, 0, 0, 0))
+    combo = Thing("/w/c", role="combo box").add(choices)
+    bus = FakeBus(Thing("/w", role="frame", extents=(0, 0, 100, 100)).add(combo), toolkit="Qt", version="5")
+    tree = await open_tree(bus)
+    assert [row[0] for row in everything(tree)] == ["/w", "/w/c", "/w/c/l"]
+    choices.extents = (0, 10, 50, 60)
+    choices.add(*items)
+    bus.tell(choices, "StateChanged", "showing", 1)
+    await bus.arrived()
+    await tree.refresh()
+    assert everything(tree) == expected(bus)
+    assert len(everything(tree)) == 6
+
+
+async def test_a_popover_of_gtk4_is_read_again_wherever_pixels_changed() -> None:
+    label = Thing("/w/b/p/l", role="label", name="Red", states=State.VISIBLE, extents=(5, 35, 30, 10))
+    popover = Thing("/w/b/p", role="filler", states=State.VISIBLE, extents=(5, 30, 80, 60)).add(label)
+    button = Thing("/w/b", role="push button", states=State.VISIBLE, extents=(5, 5, 20, 10)).add(popover)
+    window = Thing("/w", role="frame", extents=(0, 0, 100, 100)).add(button)
+    tree = await open_tree(bus := FakeBus(window, version="4.8"))
+    tree.origin = lambda node: Box(200, 100, 100, 100)
+    label.name = "Green"
+    await tree.refresh([Box(260, 180, 20, 10)])  # nowhere near where the label says that it is
+    (shown,) = tree.windows()
+    assert [node.name for node in shown.showing() if node.role == "label"] == ["Green"]
+    assert bus.calls > 0
+
+
+def swing(*below: Thing) -> FakeBus:
+    pane = Thing("/w/r", role="root pane", extents=(1, 20, 400, 300)).add(*below)
+    frame = Thing("/w", role="frame", extents=(-1, -1, -1, -1)).add(pane)
+    return FakeBus(frame, toolkit="J2SE-access-bridge", version="1.8")
+
+
+async def test_a_frame_of_swing_is_where_its_content_is() -> None:
+    bus = swing(Thing("/w/b", role="push button", name="Press"))
+    tree = await open_tree(bus)
+    (frame,) = tree.windows()
+    assert frame.box == Box(1, 20, 400, 300)
+    before = bus.calls
+    await tree.refresh()
+    assert bus.calls - before < 6  # it has not moved
+    bus.root.children[0].children[0].extents = (11, 30, 400, 300)
+    await tree.refresh()
+    assert frame.box == Box(11, 30, 400, 300)
+    assert (await tree.check()).mismatches == 0
+
+
+async def test_visible_data_of_swing_means_a_new_text_and_is_no_activity() -> None:
+    label = Thing("/w/l", role="label", name="Not yet")
+    things = Thing("/w/t", role="list").add(Thing("/w/t/1", role="label", name="One"))
+    bus = swing(label, things)
+    tree = await open_tree(bus)
+    heard: list[str] = []
+    tree.on_activity(lambda source, kind: heard.append(kind))
+    label.name = "Pressed"
+    before = len(bus.asked)
+    for each in (label, things):
+        bus.tell(each, "VisibleDataChanged")
+    await bus.arrived()
+    await tree.refresh()
+    assert "Pressed" in [row[2] for row in everything(tree)]
+    assert not heard
+    assert not [call for call in bus.asked[before:] if call.path == "/w/t" and call.member == "GetChildren"]
+
+
+async def test_items_of_swing_that_have_two_parents_stay_below_the_popup() -> None:
+    items = [Thing(f"/i/{number}", role="menu item", name=str(number)) for number in range(2)]
+    menu = Thing("/w/m", role="menu", name="File").add(*items)
+    popup = Thing("/w/p/m", role="popup menu", extents=(1, 20, 60, 40))  # says where it was opened from
+    panel = Thing("/w/p", role="panel", extents=(1, 40, 60, 40)).add(popup)
+    bus = swing(Thing("/w/bar", role="menu bar").add(menu))
+    tree = await open_tree(bus)
+    bus.root.children[0].children[0].children.insert(0, panel)
+    popup.children = items
+    for damage in ([Box(0, 0, 400, 400)], [Box(0, 0, 400, 400)]):
+        await tree.refresh(damage)
+        shown = {node.path: node for node in tree.windows()[0].showing()}
+        assert shown["/w/p/m"].box == Box(1, 40, 60, 40)
+        assert [node.parent.path for node in shown.values() if node.parent and "/i/" in node.path] == [
+            "/w/p/m",
+            "/w/p/m",
+        ]
+        assert (await tree.check()).mismatches == 0
+
+
+async def test_java_is_asked_for_a_window_of_its_own_whether_it_answers() -> None:
+    bus = swing()
+    tree = await open_tree(bus)
+    bus.root.children[0].silent = True  # the bridge itself goes on answering for the root
+    assert not await tree.ping(FakeBus.NAME, seconds=0.05)
+    bus.root.children[0].silent = False
+    assert await tree.ping(FakeBus.NAME, seconds=5)
+
+
+async def test_libreoffice_is_placed_by_its_shift_of_this_moment() -> None:
+    """It counts without the menu bar until the pointer first comes in. Nothing on the screen changes then."""
+    button = Thing("/w/h/r/b", role="push button", name="Bold", extents=(30, 60, 20, 10))
+    top = Thing("/w/h/r", role="root pane", extents=(0, 19, 100, 75)).add(button)
+    host = Thing("/w/h", role="panel", extents=(0, 44, 100, 75)).add(top)
+    bus = FakeBus(Thing("/w", role="frame", extents=(0, 0, 100, 120)).add(host))
+    bus.root.name = "soffice"
+    tree = await open_tree(bus)
+
+    def bold() -> Node:
+        return next(node for node in tree.windows()[0].showing() if node.name == "Bold")
+
+    assert bold().box == Box(30, 85, 20, 10)
+    top.extents, button.extents = (0, 44, 100, 75), (30, 85, 20, 10)
+    fresh = await tree.read_now(bold())
+    assert fresh is not None
+    assert fresh.box == Box(30, 85, 20, 10)
+    await tree.refresh([Box(30, 85, 5, 5)])
+    assert bold().box == Box(30, 85, 20, 10)
+    assert (await tree.check()).mismatches == 0

@@ -121,3 +121,13 @@ def test_the_elements_of_another_program_say_whose_they_are() -> None:
 
 def test_an_element_without_area_is_left_out() -> None:
     assert made([node("/f", "frame", Box(0, 0, 0, 0))]) == []
+
+
+def test_what_is_in_something_of_no_size_is_left_out_but_not_what_is_in_something_of_unknown_size() -> None:
+    frame = node("/f", "frame", WINDOW, node("/a", "application", Box(0, 0, 0, 0)))
+    pane = node("/p", "panel", WINDOW, frame)
+    folded = node("/m", "menu bar", Box(100, 100, 0, 0), pane)
+    twin = node("/t", "menu", Box(100, 100, 40, 20), folded, name="File")
+    tab = node("/n", "page tab", Box(-1, -1, -1, -1), pane)
+    page = node("/e", "text", WINDOW, tab, name="page")
+    assert [each.text for each in made([frame, pane, twin, page]) if each.text] == ["page"]

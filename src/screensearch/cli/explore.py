@@ -85,7 +85,7 @@ class ExploreCommand(click.Command):
 @click.option(
     "--screenshots/--no-screenshots",
     default=None,
-    help="Keep a picture of every observation (the default), or go about ten times as fast without.",
+    help="Keep a picture of every observation (the default), or none.",
 )
 @click.option(
     "--unsandboxed",

@@ -17,6 +17,7 @@ import threading
 from pathlib import Path
 
 from screensearch.config import settings_from_document
+from screensearch.encode.redact import Redactor
 from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, ScreenSearchError
 from screensearch.explore.messages import Announce, Begin, Receipt, Report
@@ -75,8 +76,8 @@ async def serve(connection: socket.socket) -> None:
     assignment = await store.receive()
     if not isinstance(assignment, Assignment):
         raise FormatError(f"a worker was started with {type(assignment).__name__}, not with an assignment")
+    settings = settings_from_document(assignment.settings)
     try:
-        settings = settings_from_document(assignment.settings)
         world = open_environment(assignment.environment, means_of(settings))
         try:
             await work(
@@ -91,7 +92,9 @@ async def serve(connection: socket.socket) -> None:
         finally:
             await world.close()
     except ScreenSearchError as problem:
-        store.send(Failed(str(problem)))
+        words = str(problem)  # they may quote what the application said or showed
+        clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
+        store.send(Failed(clean))
     await store.close()
 
 

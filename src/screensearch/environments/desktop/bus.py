@@ -279,6 +279,8 @@ class Conversation:
         except TimeoutError:
             return False
         else:
+            if self._bus.closed.done():  # then the last answers were none
+                raise BusFailed(f"the bus is gone: {self._bus.closed.result()}")
             return True
         finally:
             for serial in self._flying:
@@ -297,15 +299,15 @@ class Conversation:
         def landed(reply: Reply) -> None:
             del self._flying[serial]
             try:
-                answered(reply)
-            except (TypeError, ValueError, LookupError, AttributeError):
-                self.puzzles += 1  # an answer of another shape than AT-SPI defines
+                try:
+                    answered(reply)
+                except (TypeError, ValueError, LookupError, AttributeError):
+                    self.puzzles += 1  # an answer of another shape than AT-SPI defines
+                if self._queue or not self._flying:
+                    self._go_on()
             except BusFailed as problem:
                 if self._done is not None and not self._done.done():
                     self._done.set_exception(problem)
-                return
-            if self._queue or not self._flying:
-                self._go_on()
 
         serial = self._bus.post(call, landed)
         self._flying[serial] = None

@@ -7,6 +7,7 @@ the picture before, a few squares are left, and only the elements under them hav
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +18,34 @@ TILE = 16
 """Changes are told apart by squares of so many pixels."""
 
 
-class Changes:
-    """Compares a picture that others paint in, ``[rows, columns]`` of whole pixels, with what it was."""
+class Picture(Protocol):
+    """A picture that others paint in."""
 
-    def __init__(self, pixels: NDArray[np.uint32]) -> None:
-        self._pixels = pixels
-        self._before = pixels.copy()
+    height: int
+    width: int
+
+    def rows(self, top: int, bottom: int) -> NDArray[np.uint32]:
+        """These lines as they are now, ``[rows, columns]`` of whole pixels; good until the next are read."""
+        ...
+
+
+class Changes:
+    """Compares a picture with what it was."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._before = picture.rows(0, picture.height).copy()
 
     def take(self, painted: Sequence[Box]) -> list[Box]:
         """The parts that changed since they were last taken, of those that were painted."""
-        height, width = self._pixels.shape
+        height, width = self._picture.height, self._picture.width
         left = max(min((int(box.x) for box in painted), default=0), 0) // TILE * TILE
         top = max(min((int(box.y) for box in painted), default=0), 0) // TILE * TILE
         right = min(max((int(np.ceil(box.x + box.width)) for box in painted), default=0), width)
         bottom = min(max((int(np.ceil(box.y + box.height)) for box in painted), default=0), height)
         if right <= left or bottom <= top:
             return []
-        now = self._pixels[top:bottom, left:right]
+        now = self._picture.rows(top, bottom)[:, left:right]
         before = self._before[top:bottom, left:right]
         tiles = _tiles(now != before)
         before[:] = now

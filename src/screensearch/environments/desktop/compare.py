@@ -60,8 +60,11 @@ def _compare(mine: Node, walked: Node) -> list[str]:
     ]
     if not mine.name and mine.description != walked.description:
         differ.append(f"description {mine.description!r} is {walked.description!r}")
-    if (mine.states ^ walked.states) & _COMPARED:
-        changed = names_of((mine.states ^ walked.states) & _COMPARED)
+    # All cells of a sheet cease to be editable while one is being edited. Of those without the focus it
+    # is of no interest, and not kept current.
+    compared = _COMPARED & ~State.EDITABLE if walked.place is not None and not walked.focused else _COMPARED
+    if (mine.states ^ walked.states) & compared:
+        changed = names_of((mine.states ^ walked.states) & compared)
         differ.append(f"states {', '.join(changed)} (is {', '.join(names_of(walked.states))})")
     if (mine.parent.key if mine.parent else None) != (walked.parent.key if walked.parent else None):
         differ.append("another parent")

@@ -89,9 +89,8 @@ class Desk:
         self._screenshots = screenshots
         self._quiet = Quiet(settings.quiet_seconds)
         self._damage: list[Box] = []  # what was painted since it was last taken
-        self._changes = Changes(framebuffer.words())
+        self._changes = Changes(framebuffer)
         self._unknown = UnknownRoles()
-        self._observations = 0
         self._processes: set[int] = set()  # that ran before the latest input
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
@@ -163,10 +162,12 @@ class Desk:
             counts.mismatches,
             counts.partial,
         )
-        self._framebuffer.close()
-        self.display.close()
-        self._bus.close()
-        await self.session.stop()
+        try:
+            self._framebuffer.close()
+            self.display.close()
+            self._bus.close()
+        finally:
+            await self.session.stop()
 
     # -- waiting ------------------------------------------------------------------------------
 
@@ -242,18 +243,23 @@ class Desk:
         if seen is not None and not await self.display.answers(seen.window.id, seconds=seconds):
             self.check_alive()
             raise ApplicationHangs(f"it handled no X event for {seconds:g} s")
-        for name in list(self._targets):
-            if not await self.tree.ping(name, seconds=seconds):
-                await self._ended_or_hangs(name)
+        for name in await self._present():
+            if await self.tree.ping(name, seconds=seconds):
+                continue
+            self.check_alive()
+            if name in await self._present():
+                raise ApplicationHangs(f"it answered nothing on the accessibility bus for {seconds:g} s")
 
-    async def _ended_or_hangs(self, name: str) -> None:
-        if name not in {each.bus_name for each in self.tree.applications}:
+    async def _present(self) -> set[str]:
+        """The application's names on the bus. When the last is gone, so is the application, or about to be.
+
+        A further program of the application may come and go.
+        """
+        present = {each.bus_name for each in self.tree.applications}
+        if self._targets and not present & self._targets:
             await self._ending()
-            return
-        self.check_alive()
-        raise ApplicationHangs(
-            f"it answered nothing on the accessibility bus for {self._settings.hang_seconds:g} s"
-        )
+        self._targets &= present
+        return set(self._targets)
 
     def check_alive(self) -> None:
         """Raise when the application, or the desktop under it, is gone."""
@@ -269,8 +275,7 @@ class Desk:
                 raise EnvironmentFailed(connection.closed.result())
 
     def _still_there(self) -> bool:
-        present = {each.bus_name for each in self.tree.applications}
-        return bool(present & self._targets) if self._targets else False
+        return any(each.bus_name in self._targets for each in self.tree.applications)
 
     async def _ending(self) -> None:
         """It left the bus: its process is about to end, or it has closed its last window."""
@@ -401,13 +406,14 @@ class Desk:
             return None
         return window.wm_class or window.title or "unknown"
 
-    async def observe(self) -> View:
-        """See what is there now."""
-        every = self._settings.check_every
-        self._observations += 1
+    async def observe(self, *, check: bool = False) -> View:
+        """See what is there now; with `check`, compare the mirror with a full walk first."""
         partial = (await self.tree.refresh(self._take_damage())).partial
-        if every and self._observations % every == 0:
+        if check:
             await self.tree.check()
+        # What was read of an application that went meanwhile is not what it showed.
+        self.check_alive()
+        await self._present()
         seen = self._scene() or await self._bring_back()
         if seen is None:
             raise ApplicationEnded("closed its last window", clean=True)

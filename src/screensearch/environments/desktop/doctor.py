@@ -221,7 +221,7 @@ class _Examination:
 
     async def _framebuffer(self, session: Session) -> Seen[Framebuffer]:
         picture = Framebuffer(session.framebuffer)
-        return Seen(f"{picture.width}×{picture.height} pixels, mapped", picture)
+        return Seen(f"{picture.width}×{picture.height} pixels, read", picture)
 
     # -- the application ----------------------------------------------------------------------
 

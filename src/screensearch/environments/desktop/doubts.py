@@ -43,21 +43,24 @@ def as_it_counts(window: Node, damage: Sequence[Box], origin: Origin | None) -> 
 
 
 def damage_below(node: Node, damage: Sequence[Box]) -> Sequence[Box]:
-    """Damage for an element, given that for its parent.
+    """Damage for an element, given that for its parent. Of a popover it is not known where it is."""
+    return (_ANYWHERE,) if damage and is_popover(node) else damage
 
-    What juts out of its parent in GTK 4 is in a window of its own, whose place is not known here.
-    """
+
+def is_popover(node: Node) -> bool:
+    """Whether it is in a window of its own, as what juts out of its parent in GTK 4."""
     parent = node.parent
-    if not node.relative or not damage or parent is None or parent.role in SCROLLING or parent.area <= 0:
-        return damage
+    if not node.relative or parent is None or parent.role in SCROLLING:
+        return False
+    if parent.area <= 0 or node.role == "menu":
+        return node.area > 0
     mine, others = node.box, parent.box
-    inside = (
+    return not (
         others.x <= mine.x
         and others.y <= mine.y
         and mine.x + mine.width <= others.x + others.width
         and mine.y + mine.height <= others.y + others.height
     )
-    return damage if inside else (_ANYWHERE,)
 
 
 def tells(node: Node) -> bool:

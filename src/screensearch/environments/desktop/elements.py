@@ -218,9 +218,10 @@ def _lag(node: Node) -> Origin:
 def _folded(node: Node) -> bool:
     """Whether it is in something of no size, like the second menu bar that LibreOffice keeps.
 
-    Not so a window: Swing's say nothing of their own size.
+    A size below zero says only that nothing is known: so it is with a tab that is not shown while its
+    page is, and with the windows of Swing.
     """
     above = node.parent
-    return (
-        above is not None and above.parent is not None and above.parent.parent is not None and above.area <= 0
-    )
+    if above is None or above.parent is None or above.parent.parent is None:
+        return False
+    return above.box.width == 0 or above.box.height == 0

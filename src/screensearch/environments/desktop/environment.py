@@ -45,6 +45,7 @@ class DesktopEnvironment:
         self._screenshots = screenshots
         self._desk: Desk | None = None
         self._targets = Targets()
+        self._observations = 0
 
     @property
     def session_pid(self) -> int | None:
@@ -82,17 +83,29 @@ class DesktopEnvironment:
         desk = self._desk
         if desk is None:
             raise EnvironmentFailed("an action was given before the application was reset")
+        self._targets.given = False
         try:
             desk.check_alive()
             missed = await self._act(desk, action)
             settled = await desk.settle()
-            view = await desk.observe()
+            view = await desk.observe(check=self._check_is_due())
         except ApplicationEnded as end:
             outcome = Outcome.EXIT if end.clean else Outcome.CRASH
-            return Result(outcome, None, f"it {end}{'' if end.clean else '; ' + _last_words(desk)}")
+            return Result(
+                outcome, None, self._told(f"it {end}{'' if end.clean else '; ' + _last_words(desk)}")
+            )
         except ApplicationHangs as hang:
-            return Result(Outcome.HANG, None, str(hang))
+            return Result(Outcome.HANG, None, self._told(str(hang)))
         return self._result(view, missed, settled)
+
+    def _told(self, what: str) -> str:
+        """What happened, and that it was not this action's doing, if so."""
+        return what if self._targets.given else f"before this action was given: {what}"
+
+    def _check_is_due(self) -> bool:
+        every = self._settings.check_every
+        self._observations += 1
+        return every > 0 and self._observations % every == 0
 
     async def _act(self, desk: Desk, action: Action) -> str | None:
         """Carry it out; why not, if its target was not where it was."""
@@ -113,8 +126,12 @@ class DesktopEnvironment:
             )
         if missed is not None:
             return Result(Outcome.MISSED, view.observation, missed)
-        restless = f"the screen had not settled after {self._settings.settle_seconds:g} s"
-        return Result(Outcome.OK, view.observation, "" if settled else restless)
+        remarks = []
+        if not settled:
+            remarks.append(f"the screen had not settled after {self._settings.settle_seconds:g} s")
+        if view.observation.partial:
+            remarks.append("the tree is partial")
+        return Result(Outcome.OK, view.observation, "; ".join(remarks))
 
     async def close(self) -> None:
         """End the application and its desktop."""

@@ -1,10 +1,11 @@
-"""Screenshots out of the memory that Xvfb draws in: a file in XWD format, mapped once."""
+"""Screenshots out of the memory that Xvfb draws in, which is a file in XWD format."""
 
 from __future__ import annotations
 
-import contextlib
-import mmap
+import os
+import stat
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,29 +28,32 @@ class FramebufferFailed(EnvironmentFailed):
 class Framebuffer:
     """The screen as it is at this moment. Reading it asks the server nothing.
 
-    A picture can be torn when the server draws meanwhile: take it once the screen is quiet.
+    A picture can be torn when the server draws meanwhile: take it once the screen is quiet. The file is read,
+    not mapped: programs on the desktop may cut it short, and whoever touched the memory behind its end would
+    be killed. Here that is a `FramebufferFailed`.
     """
 
     def __init__(self, path: Path) -> None:
         try:
-            with path.open("rb") as file:
-                self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError) as problem:
-            raise FramebufferFailed(f"cannot map the framebuffer {path}: {problem}") from problem
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError as problem:
+            raise FramebufferFailed(f"cannot open the framebuffer {path}: {problem}") from problem
         try:
-            self._bytes, self._pixels = _pixels(self._memory, path)
-        except FramebufferFailed:
-            self._memory.close()
+            self._layout = _layout(self._file, path)
+        except BaseException:
+            os.close(self._file)
             raise
-        self.height, self.width, _ = self._pixels.shape
+        self.height, self.width = self._layout.height, self._layout.width
+        # Read into again and again: memory that is new costs more than what is written to it.
+        self._lines = np.zeros((self.height, self._layout.line_bytes), np.uint8)
 
-    def words(self) -> NDArray[np.uint32]:
-        """The memory itself as [rows, columns] of whole pixels, for comparing."""
-        return self._bytes.view(np.uint32)[..., 0]
+    def rows(self, top: int, bottom: int) -> NDArray[np.uint32]:
+        """These lines of the screen as [rows, columns] of whole pixels, until the next picture is taken."""
+        return self._read(top, bottom).view(np.uint32)[..., 0]
 
     def image(self) -> Image:
         """The whole screen."""
-        return _image(self._pixels)
+        return _image(self._read(0, self.height)[..., self._layout.colours])
 
     def crop(self, box: Box) -> Image:
         """The part of the screen under a rectangle, cut at the edges; at least one pixel."""
@@ -57,20 +61,49 @@ class Framebuffer:
         top = min(max(int(box.y), 0), self.height - 1)
         right = min(max(int(box.x + box.width), left + 1), self.width)
         bottom = min(max(int(box.y + box.height), top + 1), self.height)
-        return _image(self._pixels[top:bottom, left:right])
+        return _image(self._read(top, bottom)[:, left:right, self._layout.colours])
 
     def close(self) -> None:
-        """Let the memory go; the object gives no pictures any more."""
-        self._pixels = self._bytes = np.zeros((1, 1, 4), np.uint8)
-        with contextlib.suppress(BufferError):  # somebody still compares: it goes when they do
-            self._memory.close()
+        """Let the file go; the object gives no pictures any more. Safe to call twice."""
+        if self._file != -1:
+            os.close(self._file)
+            self._file = -1
+
+    def _read(self, top: int, bottom: int) -> NDArray[np.uint8]:
+        """These lines as [rows, columns, 4] bytes, in the one buffer there is."""
+        if self._file == -1:
+            raise FramebufferFailed("the framebuffer has been closed")
+        lines, layout = self._lines[top:bottom], self._layout
+        try:
+            got = os.preadv(self._file, [lines.data], layout.start + top * layout.line_bytes)
+        except OSError as problem:
+            raise FramebufferFailed(f"the framebuffer cannot be read: {problem}") from problem
+        if got < lines.nbytes:
+            raise FramebufferFailed(
+                f"the framebuffer was cut short: {got} of {lines.nbytes} bytes are left of what was read"
+            )
+        return lines[:, : 4 * self.width].reshape(bottom - top, self.width, 4)
 
 
-def _pixels(memory: mmap.mmap, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The mapped pixels by four bytes and as red, green, blue, each [rows, columns, …]; checks the header."""
-    if len(memory) < _HEADER.size:
-        raise FramebufferFailed(f"{path} is too short for a framebuffer: {len(memory)} bytes")
-    fields = _HEADER.unpack_from(memory)
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Where the pixels lie in the file, four bytes each, and which of these are red, green and blue."""
+
+    start: int
+    line_bytes: int
+    height: int
+    width: int
+    colours: slice
+
+
+def _layout(file: int, path: Path) -> _Layout:
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or status.st_size < _HEADER.size:
+        raise FramebufferFailed(f"{path} is too short for a framebuffer, or no file: {status.st_size} bytes")
+    header = os.pread(file, _HEADER.size, 0)
+    if len(header) < _HEADER.size:
+        raise FramebufferFailed(f"{path} was cut short")
+    fields = _HEADER.unpack(header)
     header_bytes, version, kind, _depth, width, height = fields[:6]
     byte_order, bits, line_bytes = fields[7], fields[11], fields[12]
     masks, colours = fields[14:17], fields[19]
@@ -82,10 +115,9 @@ def _pixels(memory: mmap.mmap, path: Path) -> tuple[NDArray[np.uint8], NDArray[n
             "with a depth of 24"
         )
     start = header_bytes + colours * _COLOUR_BYTES
-    if not width or not height or line_bytes < 4 * width or len(memory) < start + line_bytes * height:
-        raise FramebufferFailed(f"{path} is too short for {width}×{height} pixels: {len(memory)} bytes")
-    pixels: NDArray[np.uint8] = np.ndarray((height, width, 4), np.uint8, memory, start, (line_bytes, 4, 1))
-    return pixels, pixels[..., 1:] if byte_order else pixels[..., 2::-1]
+    if not width or not height or line_bytes < 4 * width or status.st_size < start + line_bytes * height:
+        raise FramebufferFailed(f"{path} is too short for {width}×{height} pixels: {status.st_size} bytes")
+    return _Layout(start, line_bytes, height, width, slice(1, 4) if byte_order else slice(2, None, -1))
 
 
 def _image(pixels: NDArray[np.uint8]) -> Image:

@@ -27,6 +27,7 @@ from screensearch.environments.desktop.doubts import (
     damage_below,
     doubts,
     is_libreoffice,
+    is_popover,
     may_appear,
     meets,
     tells,
@@ -178,7 +179,7 @@ class Mirror:
     def _property_changed(self, node: Node, kind: str, subject: Any) -> bool:
         match kind:
             case "accessible-name":
-                marks = 0 if subject == node.name else Mark.NAME
+                marks = 0 if subject == node.name else Mark.NAME | Mark.BOX
             case "accessible-description":
                 known = subject == node.description or not needs_description(node)
                 marks = 0 if known else Mark.CONTENT
@@ -247,6 +248,8 @@ class Mirror:
                 self.mark(node, Mark.STATE)
             if node.shift is not None:
                 self._doubt_libreoffice(node)
+            if is_popover(node):
+                self.mark(node, Mark.BOX)  # it grows and shrinks for a while
             touched = bool(damage) and meets(node.box, damage)
             if touched:
                 self.mark(node, doubts(node))
@@ -257,12 +260,16 @@ class Mirror:
             pending.extend((child, damage_below(child, damage)) for child in node.children)
 
     def _doubt_libreoffice(self, node: Node) -> None:
-        """What LibreOffice's own elements never tell: that they got the focus, and their growth."""
+        """What LibreOffice's own elements never tell: that they got the focus, their growth, and their shift.
+
+        That they are off at all changes without a trace on the screen, when the pointer first comes in.
+        """
         sheet_or_chosen = node.states & (State.MANAGES_DESCENDANTS | State.ACTIVE)
         in_window = node.role == "panel" and node.parent is not None and node.parent.role == LIBREOFFICE_TOP
-        if sheet_or_chosen or in_window or (node.place and node.states & CHOSEN):
+        may_have_it = in_window or node.role == "scroll pane"
+        if sheet_or_chosen or may_have_it or (node.place and node.states & CHOSEN):
             self.mark(node, Mark.STATE)
-        elif node.role == "tool bar":
+        elif node.role in ("tool bar", LIBREOFFICE_TOP):
             self.mark(node, Mark.BOX)
 
     def lend_places(self) -> None:
@@ -280,7 +287,8 @@ class Mirror:
     def read_marked(self, reader: Reader) -> None:
         """Ask for all that is marked and can be seen. What is hidden keeps its marks."""
         marked, self.marked = self.marked, {}
-        for key, node in marked.items():
+        # All below one of these is placed by it, so it comes first.
+        for key, node in sorted(marked.items(), key=lambda item: item[1].role != LIBREOFFICE_TOP):
             if self.index.get(key) is not node:
                 continue
             depth = depth_below_shown(node)
@@ -303,6 +311,8 @@ class Mirror:
         if marks & Mark.NAME:
             reader.read_name(node)
         if marks & Mark.BOX:
+            if node.role == LIBREOFFICE_TOP and node.shift is not None and node.parent is not None:
+                self._read_box(reader, node.parent, depth - 1)
             self._read_box(reader, node, depth)
         if marks & Mark.CONTENT:
             reader.read_content(node)

@@ -17,6 +17,7 @@ import platform
 import select
 import shutil
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ RUN = "/home/.run"  # the runtime directory: on the bounded file system of the h
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 
 _DISPLAY_SECONDS = 2.0  # for Xvfb to remove its socket
+_SWEEP_SECONDS = 10.0  # for ending what starts others; most of it ends in one turn
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _NEVER = ("/dev", "/etc", "/proc", "/run", "/sys")  # a word of a command line opens nothing of these
 _SHARED = ("/tmp", "/var", "/var/tmp", "/home", "/opt", "/srv", "/mnt", "/media")  # noqa: S108
@@ -162,7 +164,18 @@ def walls(command: Sequence[str], *, script: Path, info: int, home_bytes: int) -
     `home_bytes` bounds the home, ``/tmp`` and the runtime directory together. Shared memory (``/dev/shm``)
     may take as much again.
     """
-    descriptors = []
+    descriptors: list[int] = []
+    try:
+        return _walls(command, descriptors, script=script, info=info, home_bytes=home_bytes)
+    except BaseException:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise
+
+
+def _walls(
+    command: Sequence[str], descriptors: list[int], *, script: Path, info: int, home_bytes: int
+) -> Walls:
     arguments = ["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]
     if filter_ := system_call_filter(platform.machine()):
         descriptors.append(_memory(filter_))
@@ -241,26 +254,50 @@ def sweep(mark: str) -> list[int]:
     """End every process whose environment holds the variable `mark` (``NAME=value``).
 
     So ends a session without walls. Xvfb is asked first, for it has a socket to remove. Returns pidfds, to
-    wait on and to close.
+    wait on and to close. A program that starts others faster than they are found is a `SessionFailed`.
     """
     ended: dict[int, int] = {}
+    try:
+        _sweep(mark, ended)
+    except BaseException:
+        for pidfd in ended.values():
+            os.close(pidfd)
+        raise
+    return list(ended.values())
+
+
+def _sweep(mark: str, ended: dict[int, int]) -> None:
+    deadline = time.monotonic() + _SWEEP_SECONDS
     while found := [pid for pid in _carriers(mark) if pid not in ended]:
+        if time.monotonic() > deadline:
+            raise SessionFailed(
+                f"programs of the session started others for {_SWEEP_SECONDS:g} s while they were ended, and "
+                f"some still run (all have {mark} in their environment)"
+            )
         for pid in found:
             with contextlib.suppress(ProcessLookupError):  # gone in the meantime
                 ended[pid] = os.pidfd_open(pid)
         displays = [pid for pid in found if pid in ended and _name(pid) == "Xvfb"]
         for pid in displays:
             _signal(ended[pid], signal.SIGTERM)
-            select.select([ended[pid]], [], [], _DISPLAY_SECONDS)
+            _gone(ended[pid], _DISPLAY_SECONDS)
         for pid in found:
             if pid in ended:
                 _signal(ended[pid], signal.SIGKILL)
-    return list(ended.values())
+        for pid in [pid for pid, pidfd in ended.items() if _gone(pidfd, 0)]:
+            os.close(ended.pop(pid))  # it is gone, and its number may be another's
 
 
 def _signal(pidfd: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, number)
+
+
+def _gone(pidfd: int, seconds: float) -> bool:
+    """Whether a process has ended, or does so in time."""
+    poll = select.poll()  # which, other than `select`, takes any number of descriptors
+    poll.register(pidfd, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _name(pid: int) -> str:

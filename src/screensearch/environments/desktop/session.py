@@ -14,12 +14,10 @@ import contextlib
 import json
 import os
 import select
-import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -42,13 +40,12 @@ from screensearch.environments.desktop.settings import AppSettings, DesktopSetti
 
 __all__ = ["AppEnd", "Dressing", "Session", "SessionFailed"]
 
-_SCRIPT = Path(__file__).with_name("session.sh")
+SCRIPT = Path(__file__).with_name("session.sh")
 _MARK = "SCREENSEARCH_SESSION"  # the variable by which a session without walls knows its own
 _TAIL_BYTES = 8192
 _STOP_SECONDS = 10.0  # the kernel ends a sandbox in milliseconds; longer means that something is badly wrong
 _REPORT_SECONDS = 0.2  # for the script to report how a part ended, once it is seen to have ended
 _OWN_BYTES = 2**20  # of the bounded file system, for the session's own files
-_TIMED_OUT = (124, 137)  # what timeout(1) says
 _PARTS = {  # each before those that it takes with it
     "sandbox": "the sandbox (bwrap)",
     "runtime": "the runtime directory",
@@ -57,6 +54,7 @@ _PARTS = {  # each before those that it takes with it
     "accessibility": "the accessibility bus (at-spi-bus-launcher)",
     "manager": "the window manager (openbox)",
 }
+_SPEAKING = ("display", "bus", "accessibility", "manager")  # in the order that the script knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,8 @@ class Session:
     """A running desktop. Made by `start`; the application runs after `launch`; gone after `stop`.
 
     Connect to the sockets and open the framebuffer before `launch`: from then on a hostile program inside may
-    put something else in their places.
+    put something else in their places. The session itself opens nothing there any more but ``/proc``, which
+    the walls keep in its place.
     """
 
     display_socket: Path
@@ -117,8 +116,8 @@ class Session:
         self._begun: asyncio.Future[None] = loop.create_future()
         self._ready: asyncio.Future[None] = loop.create_future()
         self._launched: asyncio.Future[int] = loop.create_future()
-        self._runs: dict[str, asyncio.Future[int]] = {}
         self._words = Tail(_TAIL_BYTES)  # of the sandbox and the script
+        self._said = {part: Tail(_TAIL_BYTES) for part in _SPEAKING}
         self._output = Tail(_TAIL_BYTES)  # of the application
         self._process: subprocess.Popen[bytes] | None = None
         self._pipes: list[Pipe] = []
@@ -181,28 +180,6 @@ class Session:
             return not stat.rpartition(")")[2].lstrip().startswith(("Z", "X"))
         return False
 
-    async def run_inside(
-        self, command: Sequence[str], *, seconds: float, stdin: bytes = b""
-    ) -> tuple[int, bytes]:
-        """Run a program beside the application; its status (as a shell counts) and what it wrote."""
-        name = f"run-{len(self._runs)}"
-        words = ["timeout", "--kill-after=1", f"{seconds:g}", *command]
-        try:
-            (self._run / f"{name}.in").write_bytes(stdin)
-            (self._run / f"{name}.sh").write_text(f"exec {shlex.join(words)}\n")
-        except OSError as error:
-            raise SessionFailed(f"the session cannot run {shlex.join(command)}: {error}") from error
-        self._runs[name] = self._loop.create_future()
-        self._order(f"run {name}")
-        await self._reached(self._runs[name])
-        status = self._runs[name].result()
-        if status in _TIMED_OUT:
-            raise SessionFailed(f"{shlex.join(command)} did not end within {seconds:g} s inside the session")
-        output = (self._run / f"{name}.out").read_bytes()
-        for ending in ("in", "sh", "out"):
-            (self._run / f"{name}.{ending}").unlink(missing_ok=True)
-        return status, output
-
     async def stop(self) -> None:
         """End everything. Safe to call twice; on return every process of the session is gone."""
         if self._stopped is None:
@@ -239,51 +216,59 @@ class Session:
 
     def _spawn(self) -> tuple[subprocess.Popen[bytes], BinaryIO]:
         """The script, behind walls if there are to be any, and where bwrap says which process is the init."""
-        desktop = self._desktop
-        ours, theirs = zip(*(os.pipe() for _ in range(4)), strict=True)
-        orders, self._orders = os.pipe()
-        info = os.fdopen(ours[3], "rb")
-        self._pipes = [
-            Pipe(ours[0], Lines(self._report).take),
-            Pipe(ours[1], self._words.take),
-            Pipe(ours[2], self._output.take),
-        ]
-        passed = list(theirs[2:])
-        try:
-            if desktop.sandbox:
-                screen_bytes = desktop.width * desktop.height * 4
-                built = walls(
-                    self._command,
-                    script=_SCRIPT,
-                    info=theirs[3],
-                    home_bytes=desktop.home_megabytes * 2**20 + screen_bytes + _OWN_BYTES,
+        given: list[int] = []  # descriptors for the script, closed here
+        with contextlib.ExitStack() as undone:  # if it fails
+            try:
+                orders, self._orders = os.pipe()
+                given.append(orders)
+                takers = (Lines(self._report).take, self._words.take, self._output.take)
+                for take in (*takers, *(self._said[part].take for part in _SPEAKING)):
+                    ours, theirs = os.pipe()
+                    given.append(theirs)
+                    self._pipes.append(Pipe(ours, take))
+                told, tells = os.pipe()
+                given.append(tells)
+                info = undone.enter_context(os.fdopen(told, "rb"))
+                _, reports, words, *outputs, _ = given
+                arguments = self._walled(tells, given)
+                variables = environment(self._app, self._dressing, run=self._inside, sandbox=self._desktop.sandbox)
+                if not self._desktop.sandbox:
+                    variables[_MARK] = self._inside
+                process = subprocess.Popen(  # noqa: S603
+                    [*arguments, *map(str, outputs), *self._command],
+                    stdin=orders,
+                    stdout=reports,
+                    stderr=words,
+                    pass_fds=given[3:],
+                    # Not the worker's and --clearenv: what bwrap is started with is in /proc/1/environ.
+                    env=variables,
+                    start_new_session=True,  # an interrupt of the worker is the worker's to handle
                 )
-                passed += built.descriptors
-                arguments = [*built.arguments, "sh", "/session.sh", self._inside, ":0"]
-            else:
-                self._folder = self._inside = tempfile.mkdtemp(prefix="screensearch-")
-                arguments = ["sh", str(_SCRIPT), self._inside, "-"]
-            variables = environment(self._app, self._dressing, run=self._inside, sandbox=desktop.sandbox)
-            if not desktop.sandbox:
-                variables[_MARK] = self._inside
-            arguments += [f"{desktop.width}x{desktop.height}x24", accessibility_launcher(), str(theirs[2])]
-            process = subprocess.Popen(  # noqa: S603
-                [*arguments, *self._command],
-                stdin=orders,
-                stdout=theirs[0],
-                stderr=theirs[1],
-                pass_fds=passed,
-                # Not the worker's and --clearenv: what bwrap is started with can be read in /proc/1/environ.
-                env=variables,
-                start_new_session=True,  # an interrupt of the worker is the worker's to handle
-            )
-        except OSError as error:
-            info.close()
-            raise SessionFailed(f"{_PARTS['sandbox']} cannot be started: {error}") from error
-        finally:
-            for descriptor in (orders, *theirs[:2], *passed):
-                os.close(descriptor)
+            except OSError as error:
+                raise SessionFailed(f"{_PARTS['sandbox']} cannot be started: {error}") from error
+            finally:
+                for descriptor in given:
+                    os.close(descriptor)
+            undone.pop_all()
         return process, info
+
+    def _walled(self, info: int, given: list[int]) -> list[str]:
+        """The script on a command line, up to its descriptors; those that the walls need come to `given`."""
+        desktop = self._desktop
+        if desktop.sandbox:
+            screen_bytes = desktop.width * desktop.height * 4
+            built = walls(
+                self._command,
+                script=SCRIPT,
+                info=info,
+                home_bytes=desktop.home_megabytes * 2**20 + screen_bytes + _OWN_BYTES,
+            )
+            given += built.descriptors
+            arguments = [*built.arguments, "sh", "/session.sh", self._inside, ":0"]
+        else:
+            self._folder = self._inside = tempfile.mkdtemp(prefix="screensearch-")
+            arguments = ["sh", str(SCRIPT), self._inside, "-"]
+        return [*arguments, f"{desktop.width}x{desktop.height}x24", accessibility_launcher()]
 
     def _seen(self, path: str) -> Path:
         """Where `path` inside is, seen from this process (and from others while this one lives)."""
@@ -309,15 +294,13 @@ class Session:
                 resolve(self._ready, None)
             case "launched":
                 resolve(self._launched, int(subject))
-            case "ran":
-                resolve(self._runs[subject], int(status))
             case "failed":
                 self._died(subject, self._ends.get(subject, "did not come up"))
                 self._break()  # before the script's own end, which follows
             case "ended" if subject != "app":
                 self._died(subject, AppEnd.from_shell(int(status)).describe())
             case "ended" if not self._dead():
-                self._pipes[-1].drain()
+                self._drain()
                 resolve(self.app_end, AppEnd.from_shell(int(status)))
 
     def _dead(self) -> list[str]:
@@ -356,13 +339,15 @@ class Session:
 
     def _last_words(self, part: str = "") -> str:
         """What the part that failed said last, and what the sandbox and the script said."""
-        text = ""
-        if part and self._root != -1:
-            with contextlib.suppress(OSError):  # it died before it said anything
-                text = (self._run / f"{part}.log").read_text(errors="replace")[-_TAIL_BYTES:]
-        text += self._words.text()
+        self._drain()
+        text = (self._said[part].text() if part in self._said else "") + self._words.text()
         words = " / ".join(line.strip() for line in text.splitlines()[-6:] if line.strip())
         return f" (its last words: {words})" if words else ""
+
+    def _drain(self) -> None:
+        """Take what was written before the end that is about to be told, and not yet read."""
+        for pipe in self._pipes[1:]:  # the first brings reports, of which one may be what is handled now
+            pipe.drain()
 
     def _order(self, line: str) -> None:
         if self._orders == -1:
@@ -378,8 +363,8 @@ class Session:
             if self._process is not None:
                 await self._end_processes(self._process)
         finally:
-            for pipe in self._pipes:
-                pipe.close()
+            while self._pipes:
+                self._pipes.pop().close()
             for descriptor in self._watched:
                 self._loop.remove_reader(descriptor)
             for descriptor in (*self._watched, self._orders, self._root, self._init):
@@ -388,8 +373,8 @@ class Session:
             self._watched.clear()
             self._orders = self._root = self._init = -1
             resolve(self.app_end, AppEnd(None, "SIGKILL"))
-        if self._folder is not None:
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+            if self._folder is not None:
+                await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
 
     async def _end_processes(self, process: subprocess.Popen[bytes]) -> None:
         """In a sandbox, its init takes all with it and ends last. Without, all that carry the mark end."""

@@ -11,6 +11,9 @@ from screensearch.domain.action import Action
 from screensearch.domain.screen import Box, Element, Observation
 from screensearch.environments.desktop.desk import Desk
 from screensearch.environments.desktop.elements import on_screen
+from screensearch.errors import EnvironmentFailed
+
+_ON_ELEMENTS = frozenset({"focus_click", "double_click", "right_click", "focus_type"})
 
 
 class Missed(Exception):
@@ -23,6 +26,7 @@ class Targets:
     def __init__(self) -> None:
         self._seen: dict[str, Element] = {}
         self._window = Box(0, 0, 0, 0)
+        self.given = False  # whether the latest action got as far as its input
 
     def see(self, observation: Observation) -> None:
         """Remember what an action may be aimed at."""
@@ -35,33 +39,37 @@ class Targets:
         arguments = dict(action.arguments)
         display = desk.display
         if template == "wait":
+            self.given = True
             await desk.wait(wait_seconds)
             return
         if template == "key":
-            desk.expect()
+            self._begin(desk)
             display.press(str(arguments["key"]))
             return
         if template == "scroll":
             point = self._middle() if action.element is None else await self._aim(desk, action.element)
-            desk.expect()
+            self._begin(desk)
             display.scroll(*point, str(arguments["direction"]), int(arguments["amount"]))
             return
-        if action.element is None:
-            raise Missed(f"{action.template} names no element")
+        if action.element is None or template not in _ON_ELEMENTS:
+            raise EnvironmentFailed(f"a desktop cannot perform {action.template} on {action.element}")
         point = await self._aim(desk, action.element)
-        desk.expect()
+        self._begin(desk)
         if template == "focus_click":
             display.click(*point)
         elif template == "double_click":
             display.click(*point, count=2)
         elif template == "right_click":
             display.click(*point, button=3)
-        elif template == "focus_type":
+        else:
             display.click(*point)
             await desk.settle_briefly()
             display.type_text(str(arguments["text"]))
-        else:
-            raise Missed(f"a desktop cannot perform {action.template}")
+
+    def _begin(self, desk: Desk) -> None:
+        """From here on the application may have felt something."""
+        self.given = True
+        desk.expect()
 
     def _middle(self) -> tuple[int, int]:
         box = self._window

@@ -14,7 +14,7 @@ from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut,
 from screensearch.environments.desktop.compare import Check, differences
 from screensearch.environments.desktop.doubts import Mark, Origin
 from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mirror
-from screensearch.environments.desktop.node import AppRoot, Node
+from screensearch.environments.desktop.node import AppRoot, Node, Shift
 from screensearch.environments.desktop.rules import (
     is_swing,
     name_of,
@@ -210,6 +210,7 @@ class Tree:
             path = found[1]
             if path in ("", atspi.NULL_PATH):
                 return None
+        shift = node.shift and await self._shift_now(node)
         calls = (
             atspi.get_state(bus_name, path),
             atspi.get_role(bus_name, path),
@@ -224,7 +225,7 @@ class Tree:
             return None
         fresh = Node(bus_name, path, parent=node.parent, application=node.application, key=node.key)
         fresh.place = node.place
-        fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, node.shift
+        fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, shift
         fresh.shows = shows(fresh)
         fresh.role = role_of(fresh, role[0])
         fresh.name = name_of(fresh, name[0])
@@ -232,6 +233,18 @@ class Tree:
         fresh.interfaces, fresh.text, fresh.value = node.interfaces, node.text, node.value
         fresh.description = node.description
         return None if fresh.states & atspi.State.DEFUNCT else fresh
+
+    async def _shift_now(self, node: Node) -> Shift | None:
+        """By how much LibreOffice's own elements are off at this moment."""
+        top = node
+        while top.parent is not None and top.parent.shift is not None:
+            top = top.parent
+        if top.parent is None:
+            return node.shift
+        host, own = await asyncio.gather(
+            *(self._ask(atspi.get_extents(each.bus_name, each.path), None) for each in (top.parent, top))
+        )
+        return Shift(host[0] - own[0], host[1] - own[1]) if host and own else node.shift
 
     # Applications
 
