@@ -1,21 +1,23 @@
 """Draw a run as one picture: its start, and the states that are reached most often from there.
 
-    python examples/contact_sheet.py RUN OUT.png [--states 12]
+    python examples/contact_sheet.py RUN [OUT.png]
 
-A row is so many actions away from the start; under each screen stand its state, its window and the
-action that leads to it from the row above.
+Where there is no run yet, it makes a small one of the synthetic notepad first. A row is so many actions
+away from the start; under each screen stand its state, its window and the action that leads to it.
 """
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from screensearch import Run, open_run
+from screensearch import Run, StopRule, open_run, start_exploration
 
 WIDTH, HEIGHT, CAPTION, GAP, COLUMNS = 320, 240, 40, 16, 4
+STATES = 12
 
 
 def nearest_states(run: Run, most: int) -> Iterator[tuple[int, int, str]]:
@@ -69,17 +71,14 @@ def draw(run: Run, most: int) -> Image.Image:
     return sheet
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("run")
-    parser.add_argument("out")
-    parser.add_argument("--states", type=int, default=12)
-    given = parser.parse_args()
-    with open_run(given.run) as run:
-        draw(run, given.states).save(given.out, optimize=True)
+def main(folder: str, out: str = "") -> None:
+    out = out or f"{folder}.png"
+    if not Path(folder).exists():
+        start_exploration("synthetic:notepad", folder, stop=StopRule(steps=150), seed=7)
+    with open_run(folder) as run:
+        draw(run, STATES).save(out, optimize=True)
+        print(f"{min(STATES, run.graph.states)} of {run.graph.states} states are in {out}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

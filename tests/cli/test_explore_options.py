@@ -239,7 +239,7 @@ def test_findings_are_listed_and_told_one_by_one(risky: str) -> None:
     assert listed[0]["actions"][-1] == listed[0]["signature"]
     assert listed[0]["outcome"] in run("findings", risky).output
     told = run("findings", risky, "--number", "1")
-    assert f"The {len(listed[0]['actions'])} actions that led there" in told.output
+    assert f"The way there, actions: {len(listed[0]['actions'])}" in told.output
     one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)["findings"]
     assert one == listed[:1]
     assert "has no finding 999" in run("findings", risky, "--number", "999").output

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trees import WINDOW, any_element, any_observation, any_text, element, observe
 
 from screensearch.act.candidates import candidates
-from screensearch.domain.screen import Box, Element, Image, Observation
+from screensearch.domain.screen import Box, Element, Image, Observation, Window
 from screensearch.encode.encoder import Encoder, EncodeSettings
 from screensearch.encode.redact import Redactor, RedactSettings, redact_observation
 from screensearch.encode.secrets import KINDS, finders, redact_text
@@ -172,7 +172,7 @@ def test_pictures_keep_their_size_and_elements_their_handles(observation: Observ
 def test_a_redacted_observation_has_nothing_left_to_redact(observation: Observation) -> None:
     clean = redact_observation(observation, RedactSettings())
     again = Redactor(RedactSettings())
-    assert again.apply(clean) is clean
+    assert again.apply(clean) == clean
     assert not again.counts
 
 
@@ -300,3 +300,14 @@ def test_memories_that_overflow_change_nothing(monkeypatch: pytest.MonkeyPatch) 
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         RedactSettings(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_password_field_is_covered_even_while_nothing_of_it_was_read() -> None:
+    field = Element("edit", "", Box(1, 1, 2, 2), "app", editable=True, secret=True)
+    window = Window("form", "main", Box(0, 0, 4, 4), "app")
+    picture = Image(4, 4, bytes(range(48)))
+    seen = Observation((field,), window, screenshot=picture)
+    clean = Redactor(RedactSettings()).apply(seen)
+    assert clean.screenshot is not None
+    assert clean.screenshot.pixels[:15] == picture.pixels[:15]
+    assert clean.screenshot.pixels[15:21] == clean.screenshot.pixels[27:33] != picture.pixels[15:21]

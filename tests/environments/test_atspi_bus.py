@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dbus_fast import Message, MessageType
@@ -96,7 +98,8 @@ async def a_daemon(path: Path, answer: Answer, *, greeting: bytes = b"OK 1234\r\
     finally:
         server.close()
         await server.wait_closed()
-        await asyncio.gather(*(task for task in served if task is not None), return_exceptions=True)
+        tasks = asyncio.gather(*(task for task in served if task is not None), return_exceptions=True)
+        await asyncio.wait_for(tasks, 5)  # or somebody has left a connection open
 
 
 def returned(call: Message, *values: str) -> bytes:
@@ -181,6 +184,52 @@ async def test_who_does_not_let_us_in_is_named(tmp_path: Path, greeting: bytes) 
     async with a_daemon(tmp_path / "bus", lambda call: b"", greeting=greeting):
         with pytest.raises(BusFailed, match=str(tmp_path)):
             await Bus.connect(tmp_path / "bus", 1000, seconds=5)
+
+
+@pytest.mark.parametrize("greeting", [b"OK 1234\r\n", b"OK"])
+async def test_a_daemon_that_falls_silent_leaves_nothing_open(tmp_path: Path, greeting: bytes) -> None:
+    async with a_daemon(tmp_path / "bus", lambda call: b"", greeting=greeting):
+        before = descriptors()
+        with pytest.raises(BusFailed, match="did not answer within"):
+            await Bus.connect(tmp_path / "bus", 1000, seconds=0.05)
+        await until_as(before)
+        # A reader that stayed would now be told of whatever got the number of the closed socket.
+        assert_no_reader_but_of(before)
+
+
+async def test_a_connection_that_is_given_up_leaves_nothing_open(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    def answer(call: Message) -> bytes:
+        asked.set()
+        return b""
+
+    async with a_daemon(tmp_path / "bus", answer):
+        before = descriptors()
+        connecting = asyncio.ensure_future(Bus.connect(tmp_path / "bus", 1000, seconds=5))
+        await asked.wait()
+        connecting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await connecting
+        await until_as(before)
+        assert_no_reader_but_of(before)
+
+
+def descriptors() -> set[int]:
+    """Those that are open, without the one that it takes to list them."""
+    return {int(each) for each in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{each}")}
+
+
+async def until_as(before: set[int]) -> None:
+    """Wait until no more descriptors are open than there were; the daemon's side follows ours."""
+    async with asyncio.timeout(5):
+        while descriptors() - before:  # noqa: ASYNC110 - a descriptor has no event
+            await asyncio.sleep(0.01)
+
+
+def assert_no_reader_but_of(before: set[int]) -> None:
+    loop: Any = asyncio.get_running_loop()
+    assert set(loop._selector.get_map()) <= before
 
 
 async def test_a_missing_socket_is_named(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ class Server:
         self.asked = 0
         self.managed, self.frame_state = False, VIEWABLE
         self.watched: set[int] = set()
+        self.processes: list[int] = []  # as the server knows them
 
     def replies(self, cookies: Sequence[Any]) -> list[Any]:
         self.asked += len(cookies)
@@ -68,7 +69,7 @@ class Server:
         )
 
     def process_of(self, window: int) -> Any:
-        return SimpleNamespace(ids=[])
+        return SimpleNamespace(ids=[SimpleNamespace(value=[pid]) for pid in self.processes])
 
     def watch(self, window: int) -> None:
         self.watched.add(window)
@@ -171,3 +172,11 @@ def test_a_window_beside_the_screen_is_not_listed() -> None:
     server.x = -99
     table.changed_place()
     assert [window.id for window in table.listing()] == [WINDOW]
+
+
+def test_the_server_knows_better_than_the_window_whose_it_is() -> None:
+    server = Server()
+    server.processes = [77]
+    assert [window.pid for window in WindowTable(server, (800, 600)).listing()] == [77]
+    server.processes = [0]  # of another machine, or out of another namespace
+    assert [window.pid for window in WindowTable(server, (800, 600)).listing()] == [42]

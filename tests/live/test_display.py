@@ -10,6 +10,7 @@ import socket as sockets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import xcffib
 import xcffib.xproto
 
 from screensearch.domain.screen import Box, Image
-from screensearch.environments.desktop.display import Display, DisplayFailed, XWindow
+from screensearch.environments.desktop.display import _TURN_EVENTS, Display, DisplayFailed, XWindow
 from screensearch.environments.desktop.framebuffer import Framebuffer, FramebufferFailed
 from screensearch.environments.desktop.settings import Placement
 from screensearch.errors import FormatError
@@ -284,6 +285,51 @@ async def test_a_title_and_a_shadow_that_change_are_seen(desk: Desk) -> None:
     assert desk.window.box == Box(raw.x + 10, raw.y + 30, raw.width - 30, raw.height - 70)
 
 
+async def test_a_window_cannot_pose_as_one_of_another_process(desk: Desk) -> None:
+    async with other_client(desk.server) as client:
+        change(client, desk.window.id, "_NET_WM_PID", "CARDINAL", [desk.server.process.pid])
+        change(client, desk.window.id, "_NET_WM_NAME", "UTF8_STRING", b"Renamed")
+        await desk.until(lambda: desk.window.title == "Renamed")
+    assert desk.window.pid == desk.app.pid
+
+
+async def test_a_client_that_sends_without_end_does_not_keep_the_loop_from_turning(desk: Desk) -> None:
+    handled, most, wire = 0, 0, desk.display._wire
+    handle = wire.on_event
+
+    def counted(event: object) -> None:
+        nonlocal handled
+        handled += 1
+        handle(event)
+
+    wire.on_event = counted
+    async with other_client(desk.server) as client:
+        root = client.get_setup().roots[0].root
+        for _ in range(10):
+            for number in range(500):
+                change(client, root, "_NET_CLIENT_LIST", "WINDOW", [number + 1])
+        client.core.GetInputFocus().reply()  # the server has handled them all
+        total = 0
+        synced = asyncio.ensure_future(desk.display.sync())
+        while not synced.done():
+            await asyncio.sleep(0)
+            most, total, handled = max(most, handled), total + handled, 0
+        await synced
+    assert total >= 5000
+    assert 0 < most <= 3 * _TURN_EVENTS  # the reader, the return and the fence, each once in a turn
+
+
+async def test_the_numbers_of_fences_and_pings_cannot_be_guessed(desk: Desk) -> None:
+    wire = desk.display._wire
+    serials = [wire.send_fence(None) for _ in range(20)] + [
+        wire.send_ping(desk.window.id, None) for _ in range(20)
+    ]
+    steps = {after - before for before, after in pairwise(serials)}
+    assert len(steps) == len(serials) - 1
+    await desk.display.sync()
+    assert not wire.fences
+
+
 async def test_a_window_is_placed_and_closed(desk: Desk) -> None:
     desk.display.place(desk.window.id, Placement(width=500, height=400, x=30, y=20))
     await desk.until(lambda: (desk.window.box.width, desk.window.box.height) == (500, 400))
@@ -425,6 +471,22 @@ async def test_no_server_a_silent_one_and_a_poor_one_are_said_so(tmp_path: Path)
             await Display.connect(poor.socket, seconds=SECONDS)
 
 
+async def test_a_connection_that_is_given_up_is_closed(tmp_path: Path) -> None:
+    await asyncio.to_thread(int)  # the thread that the loop keeps
+    with sockets.socket(sockets.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "silent"))
+        silent.listen()
+        silent.settimeout(SECONDS)
+        before = set(os.listdir("/proc/self/fd"))
+        connecting = asyncio.ensure_future(Display.connect(tmp_path / "silent", seconds=SECONDS))
+        accepted, _ = await asyncio.to_thread(silent.accept)
+        with accepted:
+            connecting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.wait_for(connecting, SECONDS)
+            assert set(os.listdir("/proc/self/fd")) == before | {str(accepted.fileno())}
+
+
 async def test_a_server_that_stops_answering_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -446,7 +508,7 @@ async def test_a_server_that_stops_answering_is_noticed(
 
 def test_a_file_that_is_no_framebuffer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "screen"
-    with pytest.raises(FramebufferFailed, match="cannot map"):
+    with pytest.raises(FramebufferFailed, match="cannot open"):
         Framebuffer(path)
     for content in (b"", b"x" * 50, b"x" * 4096):
         path.write_bytes(content)

@@ -129,6 +129,27 @@ async def test_a_sandbox_that_the_kernel_refuses_is_explained(
     assert checks["desktop"].state == "skipped"
 
 
+async def test_a_bubblewrap_without_our_walls_is_too_old(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = tmp_path / "bwrap"
+    old.write_text(
+        "#!/bin/sh\n"
+        "option=--disable-userns; real=$(PATH=/usr/bin:/bin command -v bwrap)\n"
+        'if [ "$1" = --args ] && tr "\\0" "\\n" <"/proc/self/fd/$2" | grep -qxe "$option"; then\n'
+        '    echo "bwrap: Unknown option $option" >&2; exit 1\n'
+        "fi\n"
+        'exec "$real" "$@"\n'
+    )
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    checks = await checked(None)
+    assert checks["sandbox"].state == "fail"
+    assert "too old" in checks["sandbox"].seen
+    assert "install --no-install-recommends bubblewrap" in checks["sandbox"].remedy
+    assert checks["desktop"].state == "skipped"
+
+
 @pytest.mark.parametrize(
     ("file", "value", "remedy"),
     [
@@ -144,7 +165,7 @@ def test_what_forbids_a_sandbox_is_found_with_what_allows_it(
     path = tmp_path / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(value)
-    assert remedy in why_no_sandbox(tmp_path)[1]
+    assert remedy in why_no_sandbox(root=tmp_path)[1]
 
 
 def test_a_toolkit_that_is_built_on_another_is_recognised_as_itself() -> None:

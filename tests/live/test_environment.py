@@ -239,9 +239,9 @@ async def test_a_huge_table_is_seen_by_its_visible_rows() -> None:
 
 
 async def test_a_flood_of_elements_is_cut_and_marked_partial() -> None:
-    async with running(TROUBLE, "flood", desktop=DesktopSettings(node_limit=300)) as app:
+    async with running(TROUBLE, "flood", desktop=DesktopSettings(node_limit=150)) as app:
         assert app.seen.partial
-        assert len(app.seen.elements) <= 300
+        assert len(app.seen.elements) <= 150
 
 
 async def test_a_deep_tree_is_cut_and_marked_partial() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from live.live_sessions import SECONDS, connect
+from screensearch.environments.desktop.framebuffer import Framebuffer, FramebufferFailed
 from screensearch.environments.desktop.sandbox import named_paths
 
 if TYPE_CHECKING:
@@ -350,6 +351,46 @@ async def test_output_can_be_no_order_and_hostile_reports_are_only_words(start: 
     assert (await asyncio.wait_for(session.app_end, SECONDS)).status == 5
     assert (session.display_socket, session.accessibility_bus) == before
     assert not session.broken.done()
+
+
+KILL_XVFB = """
+    for each in /proc/[0-9]*; do
+        if [ "$(cat $each/comm)" = Xvfb ]; then
+            echo words of the display >$each/fd/2
+            kill -KILL ${each#/proc/}
+        fi
+    done 2>/dev/null
+    sleep 1000
+"""
+
+
+@pytest.mark.parametrize("trap", ["ln -sf {secret}", "rm -f $log; mkfifo", "ln -sf /dev/zero"])
+async def test_what_a_part_said_last_is_read_from_nothing_that_the_application_can_replace(
+    start: Start, secret: Path, trap: str
+) -> None:
+    replace = f'for log in /run/user/1000/*.log /run/user/1000/display.log; do {trap} "$log"; done'
+    session = await start("sh", "-c", replace.format(secret=secret) + KILL_XVFB)
+    await session.launch()
+    said = await asyncio.wait_for(session.broken, SECONDS)
+    assert said.startswith("the display (Xvfb) was killed by SIGKILL")
+    assert "words of the display" in said
+    assert "the secret" not in said
+
+
+async def test_a_framebuffer_that_the_application_cuts_short_fails_and_kills_nobody(start: Start) -> None:
+    """Touching the memory of a mapped file behind its end would be the end of this process."""
+    session = await start("sh", "-c", ": >/run/user/1000/Xvfb_screen0 && echo cut")
+    framebuffer = Framebuffer(session.framebuffer)
+    assert framebuffer.image().width == framebuffer.width
+    await session.launch()
+    ends: set[asyncio.Future[Any]] = {session.app_end, session.broken}  # the display may end of it
+    await asyncio.wait(ends, timeout=SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    for look in (framebuffer.image, lambda: framebuffer.rows(0, 1)):
+        with pytest.raises(FramebufferFailed, match="cut short"):
+            look()
+    framebuffer.close()
+    with pytest.raises(FramebufferFailed, match="closed"):
+        framebuffer.image()
 
 
 def test_a_command_opens_its_folder_but_never_the_home(

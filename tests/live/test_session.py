@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from live.live_sessions import SECONDS, brightness, connect, first_window, process_named, processes_of
+from screensearch.environments.desktop.sandbox import sweep
 from screensearch.environments.desktop.session import Dressing, Session, SessionFailed
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings, Placement, SeedFile
 
@@ -186,11 +187,10 @@ async def test_a_part_that_dies_breaks_the_session_and_is_no_end_of_the_applicat
 
 async def test_the_end_of_the_sandbox_itself_breaks_the_session(start: Start) -> None:
     session = await start("sleep", "1000")
-    await session.launch()
     os.kill(session.pid, signal.SIGKILL)
     assert (await asyncio.wait_for(session.broken, SECONDS)).startswith("the sandbox (bwrap) ")
     with pytest.raises(SessionFailed, match="screensearch doctor"):
-        await session.run_inside(["true"], seconds=SECONDS)
+        await session.launch()
 
 
 async def test_two_sessions_at_once_have_displays_of_their_own(start: Start) -> None:
@@ -229,16 +229,9 @@ async def test_the_home_is_new_every_time_and_holds_the_files_of_the_profile(
         await session.launch()
         end = await asyncio.wait_for(session.app_end, SECONDS)
         assert (session.output(), end.clean) == ("hellocopiedhello", True)
-        assert await session.run_inside(["cat", "left"], seconds=SECONDS) == (0, b"x\n")
+        left = Path(f"/proc/{session.pid}/root/home/user/left")
+        assert await asyncio.to_thread(left.read_text) == "x\n"
         await session.stop()
-
-
-async def test_a_program_beside_the_application_gets_its_input_and_gives_its_status(start: Start) -> None:
-    session = await start("sleep", "1000")
-    words = ["sh", "-c", 'cat; echo "$1" >&2; exit 7', "sh", "it's\na word"]
-    assert await session.run_inside(words, seconds=SECONDS, stdin=b"in ") == (7, b"in it's\na word\n")
-    with pytest.raises(SessionFailed, match="did not end within"):
-        await session.run_inside(["sleep", "1000"], seconds=0.05)
 
 
 async def test_the_first_window_takes_the_place_of_the_dressing(start: Start) -> None:
@@ -273,6 +266,8 @@ async def test_a_larger_text_scale_makes_buttons_and_their_window_larger(start: 
 async def test_a_failure_to_come_up_names_the_part_and_its_last_words(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    await asyncio.to_thread(int)  # the thread that the loop keeps
+    before = os.listdir("/proc/self/fd")
     with pytest.raises(SessionFailed, match=r"no program 'no-such-program'.*screensearch doctor"):
         await start("no-such-program")
     with pytest.raises(SessionFailed, match="cannot be furnished"):
@@ -289,6 +284,14 @@ async def test_a_failure_to_come_up_names_the_part_and_its_last_words(
     ):
         await start("true")
 
+    def no_launcher() -> str:
+        raise SessionFailed("there is no launcher")
+
+    monkeypatch.setattr("screensearch.environments.desktop.session.accessibility_launcher", no_launcher)
+    with pytest.raises(SessionFailed, match="there is no launcher"):
+        await start("true")
+    assert os.listdir("/proc/self/fd") == before
+
 
 async def test_a_start_that_takes_too_long_is_given_up_and_leaves_nothing_open() -> None:
     await asyncio.to_thread(int)  # the thread that the loop keeps
@@ -297,3 +300,23 @@ async def test_a_start_that_takes_too_long_is_given_up_and_leaves_nothing_open()
     with pytest.raises(SessionFailed, match=r"did not come up within 0\.02 s"):
         await Session.start(AppSettings(command=("true",)), desktop, Dressing())
     assert os.listdir("/proc/self/fd") == before
+
+
+def test_a_program_that_starts_others_without_end_is_not_swept_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def another(mark: str) -> list[int]:
+        started.append(subprocess.Popen(["sleep", "1000"]))
+        return [started[-1].pid]
+
+    monkeypatch.setattr("screensearch.environments.desktop.sandbox._carriers", another)
+    monkeypatch.setattr("screensearch.environments.desktop.sandbox._SWEEP_SECONDS", 0.2)
+    before = os.listdir("/proc/self/fd")
+    with pytest.raises(SessionFailed, match=r"some still run .*MARK=1"):
+        sweep("MARK=1")
+    assert os.listdir("/proc/self/fd") == before
+    started[-1].kill()  # it was seen after time was up
+    assert {process.wait(SECONDS) for process in started} == {-signal.SIGKILL}
+    assert len(started) > 1

@@ -72,7 +72,7 @@ def _print_finding(finding: Finding, number: int) -> None:
         say(out, escape(finding.note))
     for name, value in finding.configuration.items():
         say(out, escape(f"  {name} = {value}"))
-    say(out, f"\n[bold]The {len(finding.actions)} actions that led there[/]")
+    say(out, f"\n[bold]The way there, actions: {len(finding.actions)}[/]")
     for place, signature in enumerate(finding.actions, start=1):
         say(out, f"{place:>4}  {escape(signature)}")
     if finding.screenshots:

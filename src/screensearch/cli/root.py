@@ -36,8 +36,8 @@ class FriendlyGroup(click.Group):
 def main() -> None:
     """Map applications: screens become states, actions become edges, inconsistent outcomes become ambiguity.
 
-    Start with `screensearch explore synthetic:notepad --steps 2000 --workers 2`, then look at the run
-    with `screensearch show`.
+    Start with `screensearch explore mousepad --minutes 2 --workers 2`, or with a command of your own:
+    `screensearch explore -- COMMAND`. Then look at the run with `screensearch show`.
     """
 
 

@@ -74,16 +74,17 @@ class Redactor:
         """The observation without its secrets; the same object if it has none.
 
         A secret element loses all of its text, and its ancestors where they repeat it. In the picture,
-        every element that lost something is covered.
+        every element that lost something is covered, and every secret one: its dots tell how long it is.
         """
         changed = self._changed(observation.elements)
         window = observation.window
         title = self.text(window.title)
-        if not changed and title == window.title:
-            return observation
+        secrets = [each for each in observation.elements if each.secret] if self._passwords else []
         picture = observation.screenshot
+        if not changed and title == window.title and not (secrets and picture is not None):
+            return observation
         if picture is not None and self.settings.screenshots:
-            covered = [_shown(element) for element in changed.values()]
+            covered = [_shown(element) for element in (*changed.values(), *secrets)]
             if title != window.title:
                 covered.append(_title_bar(window.box))
             picture = cover(picture, covered)

@@ -81,18 +81,23 @@ class Bus:
         """Connect to the daemon behind the socket `path`, as the user whom the daemon knows by `uid`."""
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.setblocking(False)
+        close: Callable[[], None] = connection.close
         try:
             async with asyncio.timeout(seconds):
                 await _introduce(connection, str(path), uid)
                 bus = cls(connection)
+                close = bus.close  # which also takes it from the loop
                 bus.name = (await bus.call(DAEMON, DAEMON_PATH, DAEMON, "Hello", seconds=seconds))[0]
                 return bus
-        except TimeoutError:
-            connection.close()
+        except (TimeoutError, CallTimedOut):
+            close()
             raise BusFailed(f"the bus at {path} did not answer within {seconds:g} s") from None
         except (OSError, CallFailed) as problem:
-            connection.close()
+            close()
             raise BusFailed(f"cannot connect to the bus at {path}: {problem}") from problem
+        except BaseException:  # also when cancelled: nothing may stay behind
+            close()
+            raise
 
     def on_signal(self, callback: Callable[[Signal], None]) -> None:
         """Call this for every signal that a match rule lets through."""

@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 _START_CHECKS = 3
 """How often the mirror is checked at the start, at most, until a check finds nothing."""
 
+_LAUNCHED_SECONDS = 3.0
+"""How long a command that ended with status 0 may leave without a window or a name on the bus."""
+
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
 
@@ -92,6 +95,7 @@ class Desk:
         self._changes = Changes(framebuffer)
         self._unknown = UnknownRoles()
         self._processes: set[int] = set()  # that ran before the latest input
+        self._ended_at: float | None = None  # when its process was first seen to have ended, at the start
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
         self._origins: dict[str, Origin] = {}  # likewise: where its coordinates count from
@@ -332,12 +336,20 @@ class Desk:
     def _raise_if_it_did_not_start(self) -> None:
         if self.session.broken.done():
             raise EnvironmentFailed(self.session.broken.result())
-        if self.session.app_end.done() and not self.session.app_end.result().clean:
-            said = self.session.output().strip().splitlines()
-            raise EnvironmentFailed(
-                f"{self._app.command[0]!r} {self.session.app_end.result().describe()} before it showed a "
-                f"window; it said: {' | '.join(said[-5:]) or 'nothing'}"
-            )
+        if not self.session.app_end.done():
+            return
+        end, now = self.session.app_end.result(), asyncio.get_running_loop().time()
+        if self._ended_at is None:
+            self._ended_at = now
+        # A launcher may end well and leave its program to come up; but not for long without a trace of it.
+        gone = now - self._ended_at > _LAUNCHED_SECONDS
+        if end.clean and (not gone or self.tree.applications or self.display.windows()):
+            return
+        said = self.session.output().strip().splitlines()
+        raise EnvironmentFailed(
+            f"{self._app.command[0]!r} {end.describe()} before it showed a window; "
+            f"it said: {' | '.join(said[-5:]) or 'nothing'}"
+        )
 
     def _why_no_window(self) -> str:
         seconds = self._settings.start_seconds

@@ -7,7 +7,9 @@ back, all the answers are here.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
+import secrets
 import select
 import socket as sockets
 import struct
@@ -49,6 +51,7 @@ _ATOMS = (
 _ANSWER_SECONDS = 10.0  # a server that answers nothing for so long is broken
 _HANDLED_SECONDS = 1.0  # for the application to handle keys, before their keycodes get another meaning
 _RETRY_SECONDS = 0.01  # between two looks for a server that is still starting
+_TURN_EVENTS = 256  # handled in a row: a client that sends without end must not keep the loop from turning
 _DAMAGE_LIMIT = 32  # rectangles; more become the one around them
 _PROPERTY_WORDS = 1024  # 4 bytes each: longer titles are cut
 _ANY_TYPE = 0
@@ -81,12 +84,12 @@ class _Wire:
         self.fences: _Waiting = {}  # sent, not yet back
         self.pings: _Waiting = {}
         self._pinged: dict[int, int] = {}  # serial of a ping → the window it went to
-        self._serial = 0
         self._own: int = connection.generate_id()  # a window that never shows, for messages to ourselves
         self.core.CreateWindow(0, self._own, self.root, 0, 0, 1, 1, 0, _INPUT_ONLY, 0, 0, [])
         self.atoms: Mapping[str, int] = {}
         self.on_event: Callable[[Any], None] = lambda event: None
         self.after_events: Callable[[], bool] = lambda: False  # whether it sent something
+        self.on_backlog: Callable[[], None] = lambda: None  # there may be more than was handled
         self._require(_EXTENSIONS)
         replies = self.replies([self.core.InternAtom(False, len(name), name) for name in _ATOMS])
         self.atoms = {name: reply.atom for name, reply in zip(_ATOMS, replies, strict=True)}
@@ -109,13 +112,13 @@ class _Wire:
         if missing:
             raise DisplayFailed(f"the X server lacks {', '.join(missing)}; start it with these extensions")
 
-    def drain(self) -> None:
-        """Handle every event that has arrived.
+    def drain(self) -> bool:
+        """Handle the events that have arrived; True when there may be more, of which `on_backlog` was told.
 
         The library reads events also while it writes, and these make no file readable any more: whatever
         sends must drain after it, or they lie there until the next one comes.
         """
-        while True:
+        for _ in range(_TURN_EVENTS):
             try:
                 event = self.connection.poll_for_event()
             except (xcffib.Error, LookupError):
@@ -123,11 +126,14 @@ class _Wire:
             if event is None:
                 if self.after_events():
                     continue
-                return
+                return False
             if isinstance(event, _X.ClientMessageEvent):
                 self._message_came(event)
             else:
                 self.on_event(event)
+        self.after_events()
+        self.on_backlog()
+        return True
 
     def _message_came(self, event: Any) -> None:
         data = event.data.data32
@@ -169,33 +175,41 @@ class _Wire:
     def wait(self, waiting: _Waiting, serial: int, seconds: float) -> bool:
         """Block until a fence or a ping is back; False when it was not in time."""
         deadline = time.monotonic() + seconds
-        self.drain()
+        more = self.drain()
         while serial in waiting:
             left = deadline - time.monotonic()
             if left <= 0:
                 waiting.pop(serial)
                 return False
-            select.select([self.file], [], [], left)
-            self.drain()
+            if not more:
+                select.select([self.file], [], [], left)
+            more = self.drain()
         return True
+
+    def _new_serial(self) -> int:
+        """A number that no program can guess, and so answer before its time."""
+        while True:
+            serial = secrets.randbits(31)
+            if serial and serial not in self.fences and serial not in self.pings:
+                return serial
 
     def send_fence(self, future: asyncio.Future[None] | None) -> int:
         """Send ourselves a message; it is out of `fences` when it is back."""
-        self._serial += 1
-        self.fences[self._serial] = future
-        self.message(self._own, self._own, _FENCE, [self._serial], mask=0)
+        serial = self._new_serial()
+        self.fences[serial] = future
+        self.message(self._own, self._own, _FENCE, [serial], mask=0)
         self.connection.flush()
-        return self._serial
+        return serial
 
     def send_ping(self, window: int, future: asyncio.Future[None] | None) -> int:
         """Ask an application for a sign of life; it is out of `pings` when that came."""
-        self._serial += 1
-        self.pings[self._serial] = future
-        self._pinged[self._serial] = window
-        data = [self.atoms["_NET_WM_PING"], self._serial, window]
+        serial = self._new_serial()
+        self.pings[serial] = future
+        self._pinged[serial] = window
+        data = [self.atoms["_NET_WM_PING"], serial, window]
         self.message(window, window, self.atoms["WM_PROTOCOLS"], data, mask=0)
         self.connection.flush()
-        return self._serial
+        return serial
 
     def message(self, to: int, about: int, kind: int, data: Sequence[int], *, mask: int) -> None:
         words = [word & 0xFFFFFFFF for word in (*data, 0, 0, 0, 0, 0)[:5]]
@@ -259,6 +273,7 @@ class Display:
         self._callbacks: list[Callable[[], None]] = []
         self._tells = self._changed = self._drawn = False  # callbacks are due; something, pixels changed
         self._damaged: dict[tuple[int, int, int, int], None] = {}
+        self._returns = False  # to events that were left for the next turn
         self._active: int | None = None
         self._active_known = False
         self._windows = WindowTable(wire, self.size)
@@ -269,6 +284,7 @@ class Display:
             until_handled=self._wait_until_handled,
         )
         wire.on_event, wire.after_events = self._handle, self._after_events
+        wire.on_backlog = self._come_back
         # Qt answers a ping to those who watch the root's own structure, GTK to those who watch what is below.
         watched = _X.EventMask.StructureNotify | _X.EventMask.SubstructureNotify
         wire.select(wire.root, watched | _X.EventMask.PropertyChange)
@@ -288,26 +304,26 @@ class Display:
         deadline = time.monotonic() + seconds
         pipe = await _connected(socket, deadline)
         spare = pipe.dup()  # to end a handshake that hangs: the library has no deadline for it
+        handshake = asyncio.ensure_future(asyncio.to_thread(xcffib.Connection, fd=pipe.detach()))
         try:
-            handshake = asyncio.ensure_future(asyncio.to_thread(xcffib.Connection, fd=pipe.detach()))
-            done, _ = await asyncio.wait([handshake], timeout=max(0.0, deadline - time.monotonic()))
-            if not done:
-                spare.shutdown(sockets.SHUT_RDWR)
-                await asyncio.wait([handshake])
-                handshake.exception()
-                raise DisplayFailed(f"the X server on {socket} did not answer within {seconds:.1f} s")
-        finally:
-            spare.close()
-        try:
-            connection: Any = handshake.result()
+            async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                connection: Any = await asyncio.shield(handshake)
+        except TimeoutError:
+            await _give_up(handshake, spare)
+            raise DisplayFailed(f"the X server on {socket} did not answer within {seconds:.1f} s") from None
         except xcffib.XcffibException as problem:
             raise DisplayFailed(f"the X server on {socket} refused: {problem}") from problem
+        except BaseException:  # also when cancelled: nothing may stay behind
+            await _give_up(handshake, spare)
+            raise
+        finally:
+            spare.close()
         try:
             return cls(connection, double_click_seconds=double_click_seconds)
         except xcffib.XcffibException as problem:
             connection.disconnect()
             raise DisplayFailed(f"the X server on {socket} went away: {problem}") from problem
-        except DisplayFailed:
+        except BaseException:
             connection.disconnect()
             raise
 
@@ -470,6 +486,16 @@ class Display:
         except xcffib.XcffibException as problem:
             self._end(str(problem) or type(problem).__name__)
 
+    def _come_back(self) -> None:
+        if not self._returns:
+            self._returns = True
+            self._loop.call_soon(self._return)
+
+    def _return(self) -> None:
+        self._returns = False
+        if not self.closed.done():
+            self._readable()
+
     def _handle(self, event: Any) -> None:
         """Drop what an event made untrue."""
         windows = self._windows
@@ -529,7 +555,7 @@ class Display:
 
     def _tell(self) -> None:
         self._tells = False
-        for callback in self._callbacks:
+        for callback in self._callbacks if not self.closed.done() else ():
             callback()
 
     def _end(self, reason: str) -> DisplayFailed:
@@ -587,6 +613,19 @@ async def _connected(socket: Path, deadline: float) -> sockets.socket:
         else:
             return pipe
         await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _give_up(handshake: asyncio.Future[Any], spare: sockets.socket) -> None:
+    """End a handshake, and close the connection if there was one after all."""
+
+    def drop(handshake: asyncio.Future[Any]) -> None:
+        if not handshake.cancelled() and handshake.exception() is None:
+            handshake.result().disconnect()
+
+    handshake.add_done_callback(drop)
+    with contextlib.suppress(OSError):  # the server has hung up already
+        spare.shutdown(sockets.SHUT_RDWR)
+    await asyncio.wait([handshake])
 
 
 def _around(rectangles: Iterable[tuple[int, int, int, int]]) -> tuple[int, int, int, int]:

@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -28,8 +28,13 @@ from screensearch.environments.desktop.remedies import (
     toolkit_of,
     why_no_sandbox,
 )
-from screensearch.environments.desktop.sandbox import SessionFailed, accessibility_launcher, find_program
-from screensearch.environments.desktop.session import Session
+from screensearch.environments.desktop.sandbox import (
+    SessionFailed,
+    accessibility_launcher,
+    find_program,
+    walls,
+)
+from screensearch.environments.desktop.session import SCRIPT, Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.tree import Tree
 
@@ -73,15 +78,15 @@ class _Examination:
             await self._checkup.check(f"tool: {name}", self._tool(name), _TOOL_SECONDS * 2) for name in TOOLS
         ]
         tools.append(await self._checkup.check("tool: at-spi-bus-launcher", self._launcher(), _TOOL_SECONDS))
-        walls: bool | None = True
+        walled: bool | None = True
         if self._settings.sandbox:
-            walls = await self._checkup.check("sandbox", self._sandbox(), _TOOL_SECONDS)
+            walled = await self._checkup.check("sandbox", self._sandbox(), _TOOL_SECONDS)
         startable = True
         if self._app is not None:
             startable = bool(await self._checkup.check("program", self._program(self._app), _TOOL_SECONDS))
             if self._app.packages:
                 await self._checkup.check("packages", self._packages(self._app, startable), 3 * _TOOL_SECONDS)
-        if walls is None or None in tools:
+        if walled is None or None in tools:
             self._checkup.skip("desktop", "the tools and the sandbox above come first")
         else:
             await self._desktop(self._app if startable else None)
@@ -108,18 +113,23 @@ class _Examination:
         return Seen(path, path)
 
     async def _sandbox(self) -> Seen[bool]:
-        """A real one, around a program that only succeeds."""
+        """The walls that a session has, around a program that only succeeds."""
         path = shutil.which("bwrap")
         if path is None:
             raise Ailment("cannot be tried without bwrap", apt_line((TOOLS["bwrap"][0],)))
-        walls = ["--unshare-all", "--unshare-user", "--die-with-parent", "--ro-bind", "/", "/"]
-        walls += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--"]  # noqa: S108 - inside
-        status, said = await _run([path, *walls, "true"])
+        descriptors = [os.open(os.devnull, os.O_WRONLY)]
+        try:
+            built = walls(["true"], script=SCRIPT, info=descriptors[0], home_bytes=2**20)
+            descriptors += built.descriptors
+            status, said = await _run([path, *built.arguments[1:], "true"], descriptors)
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
         if status != 0:
-            why, remedy = why_no_sandbox()
             words = " ".join(said.split())
+            why, remedy = why_no_sandbox(words)
             raise Ailment(f"{why} (bwrap says: {words[:200] or f'status {status}'})", remedy)
-        return Seen("new namespaces, a program in them ran", True)
+        return Seen("the walls of a session stand, a program within them ran", True)
 
     async def _program(self, app: AppSettings) -> Seen[bool]:
         try:
@@ -347,13 +357,14 @@ def colours_of(image: Image) -> int:
     return int(np.unique(pixels[:, 0] << 16 | pixels[:, 1] << 8 | pixels[:, 2]).size)
 
 
-async def _run(command: list[str]) -> tuple[int, str]:
+async def _run(command: list[str], descriptors: Sequence[int] = ()) -> tuple[int, str]:
     """Run a tool to its end; its status and all it said. The deadline of the check kills it."""
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
+        pass_fds=descriptors,
     )
     try:
         said, _ = await process.communicate()

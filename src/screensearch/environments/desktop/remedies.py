@@ -22,8 +22,13 @@ _SWITCHES = (
 _CONTAINER_MARKS = (".dockerenv", "run/.containerenv", "run/systemd/container")
 
 
-def why_no_sandbox(root: Path = Path("/")) -> tuple[str, str]:
-    """Why bubblewrap may not make namespaces here, and the command that changes it."""
+def why_no_sandbox(said: str = "", *, root: Path = Path("/")) -> tuple[str, str]:
+    """Why bubblewrap, which said this, does not make a sandbox here, and the command that changes it."""
+    if "nknown option" in said:
+        return (
+            "this bubblewrap is too old: a session needs --disable-userns, which 0.8 has",
+            f"{apt_line(('bubblewrap',))} (Debian 12, Ubuntu 24.04 or newer)",
+        )
     for name, forbids, command in _SWITCHES:
         path = root / "proc/sys" / name
         try:

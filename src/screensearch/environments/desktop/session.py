@@ -231,7 +231,9 @@ class Session:
                 info = undone.enter_context(os.fdopen(told, "rb"))
                 _, reports, words, *outputs, _ = given
                 arguments = self._walled(tells, given)
-                variables = environment(self._app, self._dressing, run=self._inside, sandbox=self._desktop.sandbox)
+                variables = environment(
+                    self._app, self._dressing, run=self._inside, sandbox=self._desktop.sandbox
+                )
                 if not self._desktop.sandbox:
                     variables[_MARK] = self._inside
                 process = subprocess.Popen(  # noqa: S603
@@ -384,7 +386,9 @@ class Session:
                     process.kill()
                 else:
                     signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            awaited = [os.pidfd_open(process.pid), *([os.dup(self._init)] if self._init != -1 else [])]
+            awaited = [os.dup(self._init)] if self._init != -1 else []
+            with contextlib.suppress(ProcessLookupError):  # it has ended, and somebody asked how
+                awaited.append(os.pidfd_open(process.pid))
         else:
             awaited = await asyncio.to_thread(sweep, f"{_MARK}={self._folder}")
         try:

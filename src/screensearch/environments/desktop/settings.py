@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from screensearch.errors import SettingsError
+from screensearch.domain.keys import parse_combination
+from screensearch.errors import FormatError, SettingsError
 
 DISPLAY_MODES = ("light", "dark")
 
@@ -90,6 +91,11 @@ class AppSettings:
             if not (place.width >= 50 and place.height >= 50 and place.x >= 0 and place.y >= 0):
                 raise SettingsError(f"app.placements holds {place}: at least 50×50 pixels, on the screen")
         for step in self.start:
+            if step.press:
+                try:
+                    parse_combination(step.press)
+                except FormatError as problem:
+                    raise SettingsError(f"app.start presses {step.press!r}: {problem}") from problem
             given = [name for name in StartStep.__slots__ if getattr(step, name)]
             if len(given) != 1:
                 raise SettingsError(

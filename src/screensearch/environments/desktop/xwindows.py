@@ -303,12 +303,13 @@ class WindowTable:
 
     def _understood(self, said: Mapping[str, Any], processes: Any) -> Properties:
         types = (self._names.get(atom, "").removeprefix(_TYPE) for atom in words(said["_NET_WM_WINDOW_TYPE"]))
-        pids = [pid for each in processes.ids for pid in each.value]
+        pids = [pid for each in processes.ids for pid in each.value if pid]
         shadow = words(said["_GTK_FRAME_EXTENTS"])
         title = _bytes(said["_NET_WM_NAME"]).decode("utf-8", "replace")
         return Properties(
             title=title or _bytes(said["WM_NAME"]).decode("latin-1"),
-            pid=next(iter([*words(said["_NET_WM_PID"]), *pids]), None),
+            # The server knows who made a window; what the window says itself may be anything.
+            pid=next(iter([*pids, *words(said["_NET_WM_PID"])]), None),
             kinds=tuple(_KINDS[name] for name in types if name in _KINDS),
             wm_class=_bytes(said["WM_CLASS"]).decode("latin-1").rstrip("\0").split("\0")[-1],
             transient_for=next((word for word in words(said["WM_TRANSIENT_FOR"]) if word), None),
