@@ -76,21 +76,20 @@ async def a_daemon(path: Path, answer: Answer, *, greeting: bytes = b"OK 1234\r\
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         served.append(asyncio.current_task())
-        await reader.readuntil(b"\r\n")
-        writer.write(greeting)
-        if greeting.startswith(b"OK") and await reader.readuntil(b"\r\n"):
-            try:
-                while True:
+        try:
+            await reader.readuntil(b"\r\n")
+            writer.write(greeting)
+            if greeting.startswith(b"OK") and await reader.readuntil(b"\r\n"):
+                while not writer.is_closing():
                     start = await reader.readexactly(16)
                     body, fields = (int.from_bytes(start[at : at + 4], "little") for at in (4, 12))
                     rest = await reader.readexactly(-(-fields // 8) * 8 + body)
                     writer.write(answer(decode(start + rest)))
-                    if writer.is_closing():
-                        break
-            except asyncio.IncompleteReadError:
-                pass
-        writer.close()
-        await writer.wait_closed()
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            writer.close()
+            await writer.wait_closed()
 
     server = await asyncio.start_unix_server(serve, path)
     try:

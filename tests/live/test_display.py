@@ -28,7 +28,7 @@ from screensearch.errors import FormatError
 pytestmark = pytest.mark.live
 
 APP = Path(__file__).parent / "apps" / "gtk3_input_app.py"
-SECONDS = 20.0
+SECONDS = 60.0  # the first start on a new machine makes the font cache
 SHIFT_MASK, CONTROL_MASK, ALT_MASK = 1, 4, 8
 Event = dict[str, Any]
 
