@@ -75,7 +75,7 @@ async def test_an_application_that_answers_nothing_makes_the_reading_partial_in_
     bus.root.children[0].silent = True
     await bus.arrived()
     assert (await tree.refresh()).partial
-    assert not await tree.ping(FakeBus.NAME, seconds=BRIEFLY) or not bus.root.silent
+    assert await tree.ping(FakeBus.NAME, seconds=BRIEFLY)  # one silent element is no frozen application
 
 
 async def test_a_frozen_application_does_not_answer_a_ping() -> None:
@@ -112,7 +112,29 @@ async def test_answers_of_another_shape_cost_their_branch_and_nothing_else(
     bus.special["/w/odd", member] = lambda _: answer
     tree = await open_tree(bus)
     assert [path for path in paths(tree) if path != "/w/odd"] == ["/w", "/w/fine"]
-    assert await tree.check()
+    await tree.check()
+    assert [path for path in paths(tree) if path != "/w/odd"] == ["/w", "/w/fine"]
+
+
+@pytest.mark.parametrize(
+    ("member", "answer"),
+    [
+        ("GetState", ["states"]),
+        ("GetState", []),
+        ("GetRole", ["button"]),
+        ("GetExtents", [(1, 2)]),
+        ("GetExtents", []),
+    ],
+)
+async def test_an_element_that_answers_nonsense_when_it_is_aimed_at_is_gone(
+    member: str, answer: list[Any]
+) -> None:
+    bus = FakeBus(a_window(Thing("/w/odd", role="push button", interfaces=Interface.COMPONENT)))
+    tree = await open_tree(bus)
+    (odd,) = (each for each in tree.windows()[0].showing() if each.path == "/w/odd")
+    assert await tree.read_now(odd) is not None
+    bus.special["/w/odd", member] = lambda _: answer
+    assert await tree.read_now(odd) is None
 
 
 @pytest.mark.parametrize(

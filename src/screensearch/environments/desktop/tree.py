@@ -221,15 +221,21 @@ class Tree:
             states, role, name, extents = await asyncio.gather(
                 *(self.bus.ask(call, seconds=seconds) for call in calls)
             )
-        except CallFailed:
+            return self._fresh(node, path, shift, states[0], role[0], name[0], extents[0])
+        except (CallFailed, TypeError, ValueError, LookupError):  # none, or nonsense
             return None
-        fresh = Node(bus_name, path, parent=node.parent, application=node.application, key=node.key)
+
+    def _fresh(
+        self, node: Node, path: str, shift: Shift | None, states: Any, role: Any, name: Any, extents: Any
+    ) -> Node | None:
+        """A node as these answers describe it; None when it is defunct."""
+        fresh = Node(node.bus_name, path, parent=node.parent, application=node.application, key=node.key)
         fresh.place = node.place
-        fresh.states, fresh.relative, fresh.shift = state_mask(states[0]), node.relative, shift
+        fresh.states, fresh.relative, fresh.shift = state_mask(states), node.relative, shift
         fresh.shows = shows(fresh)
-        fresh.role = role_of(fresh, role[0])
-        fresh.name = name_of(fresh, name[0])
-        fresh.box = placed(fresh, extents[0])
+        fresh.role = role_of(fresh, role)
+        fresh.name = name_of(fresh, name)
+        fresh.box = placed(fresh, extents)
         fresh.interfaces, fresh.text, fresh.value = node.interfaces, node.text, node.value
         fresh.description = node.description
         return None if fresh.states & atspi.State.DEFUNCT else fresh
