@@ -21,7 +21,6 @@ TABLE: Final = "org.a11y.atspi.Table"
 TEXT: Final = "org.a11y.atspi.Text"
 VALUE: Final = "org.a11y.atspi.Value"
 PROPERTIES: Final = "org.freedesktop.DBus.Properties"
-PEER: Final = "org.freedesktop.DBus.Peer"
 DAEMON: Final = "org.freedesktop.DBus"
 DAEMON_PATH: Final = "/org/freedesktop/DBus"
 
@@ -37,23 +36,15 @@ class State:
     DEFUNCT: Final = 1 << 6
     EDITABLE: Final = 1 << 7
     ENABLED: Final = 1 << 8
-    EXPANDABLE: Final = 1 << 9
     EXPANDED: Final = 1 << 10
     FOCUSABLE: Final = 1 << 11
     FOCUSED: Final = 1 << 12
-    ICONIFIED: Final = 1 << 15
-    MODAL: Final = 1 << 16
     PRESSED: Final = 1 << 20
-    SELECTABLE: Final = 1 << 22
     SELECTED: Final = 1 << 23
     SENSITIVE: Final = 1 << 24
     SHOWING: Final = 1 << 25
-    TRANSIENT: Final = 1 << 28
     VISIBLE: Final = 1 << 30
     MANAGES_DESCENDANTS: Final = 1 << 31
-    CHECKABLE: Final = 1 << 41
-    HAS_POPUP: Final = 1 << 42
-    READ_ONLY: Final = 1 << 43
 
 
 _STATE_NAMES: Final = (

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from screensearch.domain.roles import CLICKABLE_ROLES, EDITABLE_ROLES, UnknownRoles, map_role
 from screensearch.domain.screen import Box, Element
+from screensearch.environments.desktop.atspi import SECRET_ROLES
 from screensearch.environments.desktop.node import Key, Node
 from screensearch.environments.desktop.rules import is_swing
 from screensearch.environments.desktop.scene import shared
@@ -37,8 +38,6 @@ _EVERYWHERE = Box(-100_000, -100_000, 200_000, 200_000)
 
 _HOLDING = frozenset({"edit", "document", "spinner", "slider", "progressbar", "scrollbar", "combobox"})
 """Roles with a content apart from their name."""
-
-_SECRET_ROLES = frozenset({"password text"})
 
 
 class Elements:
@@ -140,7 +139,7 @@ class Elements:
             enabled=node.enabled,
             focused=node.focused,
             checked=node.checked,
-            secret=node.role in _SECRET_ROLES,
+            secret=node.role in SECRET_ROLES,
             process=None if node.application is None else node.application.pid,
             parent=None if node.parent is None else self._places.get(node.parent.key),
             handle=handle_of(node),
