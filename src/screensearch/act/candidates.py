@@ -29,8 +29,8 @@ from screensearch.errors import FormatError, SettingsError
 Arguments = tuple[tuple[str, Argument], ...]
 _Roles = tuple[tuple[str, ...], tuple[str, ...]]  # double-clicked, right-clicked
 
-_WINDOWS_REMEMBERED = 16
-_ELEMENTS_REMEMBERED = 2_048  # per window geometry
+_WINDOWS_REMEMBERED = 8
+_ELEMENTS_REMEMBERED = 1_024  # per window geometry: with 8 of them some 15 MB
 _LONGEST_REMEMBERED = 1_000  # characters of a raw label
 
 

@@ -22,8 +22,8 @@ from screensearch.encode.masks import Masks, MaskSettings
 from screensearch.encode.text import normalise
 from screensearch.errors import SettingsError
 
-_ELEMENTS_REMEMBERED = 50_000
-_SCREENS_REMEMBERED = 4_096
+_ELEMENTS_REMEMBERED = 20_000  # some 12 MB
+_ATOMS_REMEMBERED = 100_000  # of finished screens, all together: some 6 MB
 _METADATA_REMEMBERED = 1_024
 _LONGEST_REMEMBERED = 1_000  # characters of a raw label: longer ones would hold memory for nothing
 
@@ -84,6 +84,7 @@ class Encoder:
         self._parts: dict[tuple[object, ...], dict[tuple[object, ...], _Part]] = {}
         self._remembered = 0
         self._finished: dict[tuple[frozenset[str], frozenset[str]], _Atoms] = {}
+        self._finished_atoms = 0
         self._metadata: dict[tuple[object, ...], Metadata] = {}
         self._unknown = UnknownRoles()
         self._screens = self._elements = self._malformed = self._masked = 0
@@ -158,8 +159,10 @@ class Encoder:
         sets = frozenset(roles), frozenset(texts)
         atoms = self._finished.get(sets)
         if atoms is None:
-            if len(self._finished) >= _SCREENS_REMEMBERED:
+            if self._finished_atoms > _ATOMS_REMEMBERED:
                 self._finished.clear()
+                self._finished_atoms = 0
+            self._finished_atoms += len(roles) + len(texts)
             sorted_roles, sorted_texts = tuple(sorted(roles)), tuple(sorted(texts))
             atoms = self._finished[sets] = _Atoms(
                 atoms_key(sorted_roles, sorted_texts),

@@ -19,7 +19,7 @@ from screensearch.registry import Registry
 from screensearch.select.selectors import Floats
 from screensearch.select.settings import PriorSettings
 
-REMEMBERED_LABELS = 65_536
+REMEMBERED_LABELS = 16_384
 """How many labels keep their overlap with the instruction: an application shows far fewer."""
 
 
