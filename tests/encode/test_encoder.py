@@ -71,7 +71,7 @@ def test_what_was_encoded_before_changes_nothing(screens: list[list[Element]]) -
 
 
 def test_memories_that_overflow_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_ELEMENTS_REMEMBERED", "_SCREENS_REMEMBERED", "_METADATA_REMEMBERED"):
+    for name in ("_ELEMENTS_REMEMBERED", "_ATOMS_REMEMBERED", "_METADATA_REMEMBERED"):
         monkeypatch.setattr(f"screensearch.encode.encoder.{name}", 3)
     encoder = Encoder()
     for number in range(40):
