@@ -14,7 +14,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
-from screensearch import Run, StopRule, open_run, start_exploration
+from screensearch import Run, StopRule, describe_action, open_run, start_exploration
 
 WIDTH, HEIGHT, CAPTION, GAP, COLUMNS = 320, 240, 40, 16, 4
 STATES = 12
@@ -38,14 +38,6 @@ def nearest_states(run: Run, most: int) -> Iterator[tuple[int, int, str]]:
                 pending.append((target, steps + 1, signature))
 
 
-def label_of(signature: str) -> str:
-    """What a person would call it: ``focus_click@1::r0_c0|menuitem|file|app::none`` is "click file"."""
-    template, target, arguments = signature.split("::", 2) if "::" in signature else (signature, "", "")
-    parts = target.split("|")
-    role, text = (parts[1], parts[2].replace("_", " ")) if len(parts) > 2 else ("", arguments)
-    return f"{template.partition('@')[0].replace('focus_', '')} {text or role}"
-
-
 def draw(run: Run, most: int) -> Image.Image:
     chosen = list(nearest_states(run, most))
     rows = -(-len(chosen) // COLUMNS)
@@ -66,7 +58,11 @@ def draw(run: Run, most: int) -> Image.Image:
         pen.text(
             (x, y + HEIGHT + 4), f"state {state} · {seen.window} · {seen.visits} visits", (20, 20, 20), font
         )
-        how = "the start" if steps == 0 else f"{steps} action{'s' * (steps > 1)} away, by {label_of(action)}"
+        how = (
+            "the start"
+            if steps == 0
+            else f"{steps} action{'s' * (steps > 1)} away, by {describe_action(action)}"
+        )
         pen.text((x, y + HEIGHT + 21), how[:52], (110, 110, 110), font)
     return sheet
 

@@ -75,7 +75,8 @@ def cli_page() -> str:
     lines = ["# Commands", "", MADE_BY, ""]
     lines += [
         "Every command answers `--help`. An error is one line on standard error and status 1; a mistake in",
-        "the command line itself is status 2. With `--json` a command prints one JSON object, nothing else.",
+        "the command line itself is status 2, and Ctrl-C is status 130. With `--json` a command prints one",
+        "JSON object, nothing else.",
         "",
     ]
     for context in contexts(command_line, "screensearch"):

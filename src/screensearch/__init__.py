@@ -14,18 +14,27 @@ The names below are the public interface; everything else may move.
 from __future__ import annotations
 
 from screensearch.act.guard import GUARDS, Guard
+from screensearch.act.wording import describe_action
 from screensearch.config import Settings, load_preset, resolve, settings_for
 from screensearch.domain.action import Action, Candidate, Signature
 from screensearch.domain.roles import ROLES
 from screensearch.domain.screen import Box, Element, Image, Metadata, Observation, Screen, Window
-from screensearch.domain.transition import Arrival, Decision, EpisodeId, Outcome, Transition
+from screensearch.domain.transition import Arrival, Decision, EpisodeId, FailedStart, Outcome, Transition
 from screensearch.encode.embed import EMBEDDERS, Embedder, EmbedSettings
-from screensearch.environments.protocol import ENVIRONMENTS, Environment, Means, Result, Start, TruthTeller
-from screensearch.errors import EnvironmentFailed, ScreenSearchError
+from screensearch.environments.protocol import (
+    ENVIRONMENTS,
+    Environment,
+    Means,
+    Result,
+    Start,
+    StartFailed,
+    TruthTeller,
+)
+from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError
 from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import resume_exploration, start_exploration
 from screensearch.explore.findings import Finding
-from screensearch.explore.progress import Progress, Summary
+from screensearch.explore.progress import NeverStarted, Progress, Summary
 from screensearch.explore.run import Run, State, open_run
 from screensearch.explore.skipped import Skipped
 from screensearch.explore.verify import Verification
@@ -55,14 +64,17 @@ __all__ = [
     "Environment",
     "EnvironmentFailed",
     "EpisodeId",
+    "FailedStart",
     "Finding",
     "Guard",
+    "HopelessStart",
     "Identifier",
     "IdentifySettings",
     "Image",
     "Match",
     "Means",
     "Metadata",
+    "NeverStarted",
     "Observation",
     "Outcome",
     "Prior",
@@ -79,6 +91,7 @@ __all__ = [
     "Situation",
     "Skipped",
     "Start",
+    "StartFailed",
     "State",
     "StateGraph",
     "StopRule",
@@ -89,6 +102,7 @@ __all__ = [
     "Verification",
     "Window",
     "compare",
+    "describe_action",
     "load_preset",
     "open_run",
     "resolve",

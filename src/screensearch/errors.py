@@ -47,5 +47,9 @@ class EnvironmentFailed(ScreenSearchError):
     """The environment could not be started or driven: an infrastructure failure, never an outcome."""
 
 
+class HopelessStart(EnvironmentFailed):
+    """The environment could not be started, and another try would end the same way."""
+
+
 class EmbeddingFailed(ScreenSearchError):
     """An embedder gave no usable vectors."""

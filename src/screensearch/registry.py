@@ -49,6 +49,11 @@ class Registry(Generic[Plugin]):
             return "registered in this process"
         return " and ".join(map(_origin, self._declared()[name]))
 
+    def require_known(self, name: str) -> None:
+        """Refuse a name that no plugin has, without loading the plugin that has it."""
+        if name not in self._registered and name not in self._declared():
+            raise UnknownPlugin(self._unknown(name))
+
     def require_declared(self, name: str) -> None:
         """Refuse a plugin that lives in this process only: worker processes could not find it."""
         if name in self._registered:
@@ -66,9 +71,8 @@ class Registry(Generic[Plugin]):
         """The plugin of that name; a near miss is suggested when there is none."""
         if name in self._registered:
             return self._registered[name]
-        declared = self._declared().get(name)
-        if declared is None:
-            raise UnknownPlugin(self._unknown(name))
+        self.require_known(name)
+        declared = self._declared()[name]
         if len(declared) > 1:
             raise PluginUnavailable(
                 f"two packages provide the {self.kind} {name!r}: {self.origin(name)}; stored runs must know "

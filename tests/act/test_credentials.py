@@ -101,6 +101,69 @@ def test_keys_do_not_reach_a_password_field_that_has_the_focus(key: str, denied:
     assert reasons(dataclasses.replace(focused, focused=False), settings=settings) == []
 
 
+def denied(*elements: Element) -> list[int]:
+    """The places of the elements that must not be typed into or clicked."""
+    seen = Observation(elements, WINDOW)
+    return [
+        elements.index(veto.candidate.action.element)
+        for veto in guard(candidates(seen, "mail", SETTINGS), seen, [Credentials()]).vetoed
+        if veto.candidate.action.template == "focus_click@1" and veto.candidate.action.element is not None
+    ]
+
+
+def spinner(text: str, y: float) -> Element:
+    return Element("spinner", text, Box(200, y, 150, 24), "mail", clickable=True, editable=True, value="4")
+
+
+def checkbox(text: str, y: float) -> Element:
+    return Element("checkbox", text, Box(200, y, 150, 20), "mail", clickable=True)
+
+
+def test_a_placeholder_that_is_the_name_of_a_field_tells_what_it_is_for() -> None:
+    # Qt publishes a placeholder as the name of the field. GTK does not: that one cannot be known.
+    assert denied(field("Password", y=100), field("E-mail", y=140)) == [0]
+    assert denied(field("", y=100)) == []
+
+
+def test_a_check_box_that_shows_a_password_may_be_clicked() -> None:
+    assert denied(label("Password:", 100, 102), field(y=100), checkbox("Show password", 130)) == [1]
+
+
+def test_the_text_on_a_check_box_says_nothing_of_the_field_below() -> None:
+    # GTK 4 publishes the text of a check box as a label of its own, within it.
+    text = dataclasses.replace(label("Show password", 220, 130), parent=0)
+    assert denied(checkbox("Show password", 130), text, label("E-mail:", 100, 162), field(y=160)) == []
+    loose = dataclasses.replace(text, parent=None)
+    assert denied(checkbox("Show password", 130), loose, label("E-mail:", 100, 162), field(y=160)) == [3]
+
+
+def test_the_length_of_a_password_is_no_secret() -> None:
+    named = spinner("Password generator length", 100)
+    assert denied(named, label("Password length", 100, 142), spinner("", 140)) == []
+    assert denied(dataclasses.replace(named, secret=True)) == [0]
+
+
+def test_a_user_name_beside_a_password_is_typed_into() -> None:
+    row = [label("User:", 0, 102, 60), field(x=70, y=100), label("Password:", 230, 102), field(x=320, y=100)]
+    assert denied(*row) == [3]
+
+
+def test_fields_without_a_label_of_their_own_belong_to_the_one_before_them() -> None:
+    parts = [field(x=100 + 60 * place, y=100, box=Box(100 + 60 * place, 100, 50, 24)) for place in range(4)]
+    assert denied(label("Card number", 10, 102), *parts) == [1, 2, 3, 4]
+
+
+def test_a_label_of_the_row_above_belongs_to_the_field_of_that_row() -> None:
+    above = [label("Password:", 0, 72, 190), field(x=200, y=70)]
+    below = [label("User:", 0, 102, 30), field(x=40, y=100)]
+    assert denied(*above, *below) == [1]
+
+
+def test_a_label_above_counts_although_a_field_stands_in_its_row_if_it_is_in_line() -> None:
+    columns = [label("Password", 10, 76), field(x=10, y=100), field("Comment", x=200, y=74)]
+    assert 1 in denied(*columns)
+
+
 def test_nonsense_boxes_are_no_neighbours() -> None:
     nowhere = dataclasses.replace(label("Password", 0, 0), box=Box(float("nan"), 0, -1, float("inf")))
     assert reasons(nowhere, field()) == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner, Result
 import screensearch as ss
 from screensearch.cli import main
 from screensearch.environments.desktop import profiles
+from screensearch.record.run import Manifest, create_run, own
 
 HAZARDS = "synthetic:generated?states=60&hazards=1"
 
@@ -51,6 +54,25 @@ def test_a_command_after_two_dashes_is_taken_whole(opened: _Opened) -> None:
     assert opened.environment == "desktop:gedit"
     assert opened.settings.app.command == ("gedit", "--steps", "3", "--", "a.txt")
     assert opened.stop == ss.StopRule(steps=9)
+
+
+@pytest.mark.parametrize(
+    ("target", "patient"),
+    [
+        (["mousepad"], "mousepad"),
+        (["--", "mousepad", "a b.txt"], "-- mousepad 'a b.txt'"),
+    ],
+)
+def test_who_is_sent_to_the_doctor_is_told_what_to_ask_about(
+    monkeypatch: pytest.MonkeyPatch, target: list[str], patient: str
+) -> None:
+    def fail(*arguments: object, **options: object) -> ss.Summary:
+        raise ss.EnvironmentFailed("no window; run `screensearch doctor` to see which layer is missing")
+
+    monkeypatch.setattr("screensearch.cli.explore.start_exploration", fail)
+    result = run("explore", *target)
+    assert result.exit_code == 1
+    assert f"no window; run `screensearch doctor {patient}` to see" in result.output
 
 
 def test_a_profile_is_named_by_its_application_or_by_its_file(opened: _Opened, tmp_path: Path) -> None:
@@ -140,6 +162,114 @@ def test_fail_on_passes_over_what_it_does_not_name_and_what_came_before(tmp_path
     # Nothing is left to do, so nothing happens in this exploration, whatever the run has met before.
     resumed = run("explore", "--resume", "--out", folder, "--steps", "150", "--fail-on", "crash,hang,capture")
     assert resumed.exit_code == 0
+
+
+# -- interrupts, and what is left behind ---------------------------------------------------------
+
+
+@pytest.fixture
+def interrupted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """A run that every exploration turns out to have been interrupted in."""
+    folder = str(tmp_path / "my run")
+    summary = ss.start_exploration("synthetic:notepad", folder, stop=ss.StopRule(steps=2))
+    for name in ("start_exploration", "resume_exploration"):
+        monkeypatch.setattr(
+            f"screensearch.cli.explore.{name}", lambda *a, **o: replace(summary, ended="interrupted")
+        )
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--steps", "500", "--workers", "3"),
+        ("--minutes", "1.5", "--states", "7", "--plateau", "20", "--fail-on", "crash,hang"),
+        ("--seconds", "90.0"),
+    ],
+)
+def test_an_interrupted_exploration_has_its_own_status_and_a_command_that_can_be_pasted(
+    interrupted: str, options: tuple[str, ...]
+) -> None:
+    result = run("explore", "synthetic:notepad", "--seed", "3", "--no-screenshots", *options)
+    assert result.exit_code == 130
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("Go on with: "))
+    program, *arguments = shlex.split(line.removeprefix("Go on with: "))
+    assert program == "screensearch"
+    assert arguments[:4] == ["explore", "--resume", "--out", interrupted]
+    assert sorted(arguments[4:]) == sorted(options)
+    assert run(*arguments).exit_code == 130  # it is taken: nothing in it is refused
+
+
+def test_an_interrupted_exploration_prints_its_summary_as_json_all_the_same(interrupted: str) -> None:
+    result = run("explore", "synthetic:notepad", "--json")
+    assert result.exit_code == 130
+    assert json.loads(result.stdout)["ended"] == "interrupted"
+
+
+def test_an_interrupt_before_anything_is_explored_is_no_error_and_no_success(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupt(*arguments: object, **options: object) -> ss.Summary:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("screensearch.cli.explore.start_exploration", interrupt)
+    result = run("explore", "synthetic:notepad", "--out", str(tmp_path / "run"))
+    assert result.exit_code == 130
+    assert "Interrupted." in result.stderr
+
+
+def empty_run(folder: Path) -> Path:
+    """What a first start that failed leaves behind."""
+    create_run(
+        folder,
+        Manifest(
+            run="x",
+            created="2026-01-02T03:04:05Z",
+            environment="synthetic:files",
+            seed=7,
+            settings={},
+            version="0.1.0",
+        ),
+    )
+    (folder / "workers").mkdir()
+    (folder / "workers" / "w0.log").write_text("it did not start\n")
+    return folder
+
+
+def test_the_same_command_can_be_given_again_after_a_first_start_that_failed(tmp_path: Path) -> None:
+    folder = empty_run(tmp_path / "run")
+    options = ("--steps", "5", "--no-screenshots", "--out", str(folder))
+    result = run("explore", "synthetic:notepad", *options)
+    assert result.exit_code == 0, result.output
+    assert "was a run without an entry: it is begun anew" in result.stderr
+    assert json.loads(run("show", str(folder), "--json").stdout)["environment"] == "synthetic:notepad"
+
+
+def test_a_run_with_an_entry_is_never_touched(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options = ("--steps", "1", "--no-screenshots", "--out", str(folder))
+    assert run("explore", "synthetic:notepad", *options).exit_code == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    result = run("explore", "synthetic:notepad", *options)
+    assert result.exit_code == 1
+    assert "is not empty" in result.output
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_an_empty_run_that_is_owned_or_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    owned, shared = empty_run(tmp_path / "owned"), empty_run(tmp_path / "shared")
+    (shared / "notes.txt").write_text("mine")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "run.json").write_text("{}")
+    (tmp_path / "link").symlink_to(empty_run(tmp_path / "other"))
+    with own(owned):
+        for name in ("owned", "shared", "mine", "link"):
+            result = run("explore", "synthetic:notepad", "--steps", "1", "--out", str(tmp_path / name))
+            assert result.exit_code == 1, name
+            assert "is not empty" in result.output
+    assert (shared / "notes.txt").read_text() == "mine"
+    assert all((tmp_path / name / "run.json").exists() for name in ("owned", "shared", "mine", "other"))
 
 
 # -- without a sandbox ----------------------------------------------------------------------------
@@ -238,6 +368,8 @@ def test_findings_are_listed_and_told_one_by_one(risky: str) -> None:
     assert sum(each["count"] for each in listed) == sum(described["outcomes"].get(kind, 0) for kind in kinds)
     assert listed[0]["actions"][-1] == listed[0]["signature"]
     assert listed[0]["outcome"] in run("findings", risky).output
+    assert '"open" (button)' in " ".join(run("findings", risky).output.split())
+    assert "focus_click@1" not in run("findings", risky).output
     told = run("findings", risky, "--number", "1")
     assert f"The way there, actions: {len(listed[0]['actions'])}" in told.output
     one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)["findings"]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from screensearch.act.guard import GUARDS, Guard
 from screensearch.config import Settings, load_preset, presets, resolve
 from screensearch.errors import SettingsError
 
@@ -123,6 +124,82 @@ def test_a_bad_override_is_named_with_what_to_do(overrides: list[str], message: 
 def test_a_bad_file_is_named_with_the_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         resolve(files=[written(tmp_path, text)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[select]\n\nselector = 'puckt'\n", r"line 3: select.selector: no selector .*did you mean 'puct'"),
+        (
+            "[select]\nprior = 'heuristic'\n",
+            r"line 2: select.prior: no prior named 'heuristic'; did you mean",
+        ),
+        ("[identify]\nidentifier = 'exakt'\n", r"line 2: identify.identifier: .*did you mean 'exact'"),
+        ("[embed]\nname = 'hashin'\n", r"line 2: embed.name: no embedder .*did you mean 'hashing'"),
+        (
+            "[embed]\nname = 'wordllama'\ndimensions = 7\n",
+            r"line 3: embed.dimensions = 7: wordllama",
+        ),
+        ("[embed]\nname = 'openai'\nmodel = 'x'\n", r"line 3: embed.model is 'x', .*set embed.dimensions"),
+        (
+            "[guard]\n[[guard.rules]]\n[[guard.rules]]\nname = 'deny_lables'\n",
+            r"line 4: guard.rules\[1\].name: no guard .*did you mean 'deny_labels'",
+        ),
+        (
+            "[[guard.rules]]\npatterns = ['a']\n[[guard.rules]]\npatterns = ['b', '(']\n",
+            r"line 4: guard.rules\[1\].patterns: deny_labels.patterns\[1\] = '\(' is not",
+        ),
+        (
+            "[[guard.rules]]\nname = 'irreversible'\npatterns = ['(']\n",
+            r"line 3: guard.rules\[0\].patterns: irreversible.patterns\[0\] = '\(' is not",
+        ),
+        ("[redact]\npatterns = ['(']\n", r"line 2: redact.patterns\[0\] = '\(' is not a regular expression"),
+        ("[redact]\npatterns = ['a*']\n", r"line 2: redact.patterns\[0\] = 'a\*' matches the empty text"),
+        ("[redact]\nat = 'night'\n", r"line 2: redact.at is 'night'"),
+        ("[encode.masks]\npatterns = ['[z-a]']\n", r"line 2: masks.patterns\[0\] = '\[z-a\]' is not"),
+        (
+            "[[encode.masks.regions]]\nleft = 0.1\n[[encode.masks.regions]]\nleft = 2.0\n",
+            r"line 3: masks.regions\[1\] is .*not inside the window",
+        ),
+        ("[candidates]\ntexts = ['a', '']\n", r"line 2: candidates.texts\[1\]: .*must have 1 to"),
+        ("[candidates]\nwait = true\nkeys = ['Escpe']\n", r"line 3: candidates.keys\[0\]: no key 'Escpe'"),
+        ("[candidates]\nscroll_amount = 0\n", r"line 2: candidates.scroll_amount: .*must be in \[1, 100\]"),
+        ("[[app.files]]\npath = 'a'\n[[app.files]]\npath = '/b'\n", r"line 4: app.files\[1\].path is '/b'"),
+        ("[[app.start]]\nclick = 'a'\n[[app.start]]\npress = 'Entr'\n", r"line 4: app.start\[1\].press is"),
+        (
+            "[[app.start]]\nclick = 'a'\n[[app.start]]\npress = 'a'\ntype = 'b'\n",
+            r"line 3: app.start\[1\] has press and type; each step is exactly one of",
+        ),
+        (
+            "[[app.placements]]\nwidth = 90\nheight = 90\n[[app.placements]]\nwidth = 9\nheight = 90\n",
+            r"line 4: app.placements\[1\] is",
+        ),
+    ],
+)
+def test_what_a_name_or_a_pattern_stands_for_is_checked_with_the_line_it_stands_on(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(SettingsError, match=rf"mine.toml', {message}"):
+        resolve(files=[written(tmp_path, text)])
+
+
+def test_a_guard_that_cannot_be_made_is_a_mistake_of_its_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(patterns: tuple[str, ...]) -> Guard:
+        raise ValueError("three patterns, please")
+
+    monkeypatch.setitem(GUARDS._registered, "particular", make)
+    path = written(tmp_path, "[[guard.rules]]\nname = 'particular'\n")
+    with pytest.raises(SettingsError, match=r"line 1: .*'particular' .*ValueError: three patterns, please"):
+        resolve(files=[path])
+
+
+def test_a_plugin_that_wants_something_of_this_machine_is_no_mistake_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert resolve(files=[written(tmp_path, "[embed]\nname = 'openai'\n")]).embed.name == "openai"
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_what_is_no_application_is_no_profile(shipped: Path, name: str) -> None:
             r"mine.toml', line 7: app.files names the source 'x.txt', and there is no /.*x.txt: put it there",
         ),
         ('[app]\ncommand = ["x"]\nstart = [{ clikc = "a" }]\n', r"line 3: .*has no 'clikc'.*'click'"),
-        ('[app]\ncommand = ["x"]\nstart = [{ }]\n', r"line 3: app.start has a step with nothing"),
+        ('[app]\ncommand = ["x"]\nstart = [{ }]\n', r"line 3: app.start\[0\] has nothing; each step"),
         ("[app\n", r"mine.toml' is not TOML"),
     ],
 )

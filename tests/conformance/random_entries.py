@@ -6,12 +6,14 @@ from hypothesis import strategies as st
 
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.transition import (
+    START_FAILURES,
     Arrival,
     Choice,
     Decision,
     Entry,
     EpisodeId,
     Evidence,
+    FailedStart,
     Outcome,
     Reward,
     RunnerUp,
@@ -53,12 +55,15 @@ def entry_lists(draw: st.DrawFn, rows: int = 1, max_size: int = 20) -> list[Entr
     for number in range(draw(st.integers(0, max_size))):
         episode = EpisodeId(draw(st.integers(0, 3)), number)
         screen = draw(st.integers(1, rows))
-        if not known or draw(st.booleans()):
-            decision = draw(decisions(known))
-            configuration = tuple(draw(st.lists(st.tuples(texts, texts), max_size=2)))
-            entry: Entry = Arrival(episode, decision, screen, draw(evidence), configuration)
-        else:
+        kind = draw(st.sampled_from(("arrival", "failed start", "transition", "transition")))
+        configuration = tuple(draw(st.lists(st.tuples(texts, texts), max_size=2)))
+        if kind == "failed start":
+            outcome = draw(st.sampled_from(START_FAILURES))
+            entry: Entry = FailedStart(episode, outcome, draw(evidence), configuration, draw(texts))
+        elif kind == "transition" and known:
             entry = draw(_transitions(episode, known, screen))
+        else:
+            entry = Arrival(episode, draw(decisions(known)), screen, draw(evidence), configuration)
         known += entry.decision is not None and entry.decision.founded
         entries.append(entry)
     return entries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,3 +115,21 @@ def file_name(block: Block) -> str | None:
     paragraph = "\n".join(before).rstrip().rpartition("\n\n")[2]
     named = _SAVED_AS.search(paragraph)
     return None if named is None else named[1]
+
+
+def install_plugins(block: Block, folder: Path) -> None:
+    """Put the plugins that a block declares into a folder, as if the package that it is of were installed."""
+    if block.language != "toml" or "entry-points" not in block.text:
+        return
+    groups = tomllib.loads(block.text)["project"]["entry-points"]
+    installed = folder / f"followed_{block.line}-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: followed_{block.line}\nVersion: 1.0\n", encoding="utf-8"
+    )
+    lines = [
+        line
+        for group, plugins in groups.items()
+        for line in (f"[{group}]", *(f"{plugin} = {where}" for plugin, where in plugins.items()))
+    ]
+    (installed / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")

@@ -16,7 +16,18 @@ from pathlib import Path
 
 import click
 import pytest
-from our_pages import PAGES, ROOT, Block, Typed, anchors, blocks, inline_code, links, typed_lines
+from our_pages import (
+    PAGES,
+    ROOT,
+    Block,
+    Typed,
+    anchors,
+    blocks,
+    inline_code,
+    install_plugins,
+    links,
+    typed_lines,
+)
 
 import screensearch
 from screensearch.cli import main
@@ -112,7 +123,13 @@ def accept(line: str) -> None:
 
 
 @pytest.mark.parametrize("typed", COMMANDS, ids=lambda typed: f"{typed.place} {typed.line[:60]}")
-def test_a_command_line_in_the_docs_is_accepted_unless_it_is_shown_to_fail(typed: Typed) -> None:
+def test_a_command_line_in_the_docs_is_accepted_unless_it_is_shown_to_fail(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for block in BLOCKS:
+        if str(block).partition(":")[0] == typed.place.partition(":")[0]:
+            install_plugins(block, tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
     if typed.refused:
         with pytest.raises((click.ClickException, screensearch.ScreenSearchError)):
             accept(typed.line)

@@ -7,11 +7,10 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
-from our_pages import ROOT, Block, Typed, blocks, file_name, typed_lines
+from our_pages import ROOT, Block, Typed, blocks, file_name, install_plugins, typed_lines
 
 STORIES = (
     ("README.md", "docs/explanation/identity.md", "docs/how-to/read-a-run.md", "docs/how-to/verify-a-run.md"),
@@ -62,19 +61,7 @@ def prepare(block: Block, folder: Path) -> None:
     name = file_name(block)
     if name is not None:
         (folder / name).write_text(block.text, encoding="utf-8")
-    if block.language == "toml" and "entry-points" in block.text:
-        groups = tomllib.loads(block.text)["project"]["entry-points"]
-        installed = folder / f"followed_{block.line}-1.0.dist-info"
-        installed.mkdir()
-        (installed / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: followed_{block.line}\nVersion: 1.0\n", encoding="utf-8"
-        )
-        lines = [
-            line
-            for group, plugins in groups.items()
-            for line in (f"[{group}]", *(f"{plugin} = {where}" for plugin, where in plugins.items()))
-        ]
-        (installed / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    install_plugins(block, folder)
 
 
 def run(command: list[str], folder: Path, place: str) -> str:

@@ -77,5 +77,5 @@ def test_a_bad_pattern_is_named_with_its_position() -> None:
 
 @pytest.mark.parametrize("fractions", [{"left": 0.5, "right": 0.5}, {"top": -0.1}, {"bottom": 1.5}])
 def test_a_region_outside_the_window_is_refused(fractions: dict[str, float]) -> None:
-    with pytest.raises(SettingsError, match="inside the window"):
-        Region(**fractions)
+    with pytest.raises(SettingsError, match=r"masks\.regions\[1\] is .*inside the window"):
+        MaskSettings(regions=(Region(), Region(**fractions)))

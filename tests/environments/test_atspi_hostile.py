@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -9,7 +10,7 @@ from fake_bus import FakeBus, Thing
 
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call, Interface, State
-from screensearch.environments.desktop.bus import Bus, CallFailed
+from screensearch.environments.desktop.bus import Bus, CallFailed, Reply, Signal
 from screensearch.environments.desktop.cells import place_named
 from screensearch.environments.desktop.settings import DesktopSettings
 from screensearch.environments.desktop.tree import Tree
@@ -76,6 +77,73 @@ async def test_an_application_that_answers_nothing_makes_the_reading_partial_in_
     await bus.arrived()
     assert (await tree.refresh()).partial
     assert await tree.ping(FakeBus.NAME, seconds=BRIEFLY)  # one silent element is no frozen application
+
+
+class Crowd(FakeBus):
+    """The application of `FakeBus`, and before it in the registry's list others, which may be silent."""
+
+    def __init__(self, *windows: Thing, others: int) -> None:
+        super().__init__(*windows)
+        self.others = [f":1.{100 + number}" for number in range(others)]
+        self.silent = set(self.others)
+        self.met: set[str] = set()
+
+    def answer(self, call: Call) -> Reply | None:
+        if call.destination == atspi.REGISTRY:
+            return [[(name, atspi.ROOT_PATH) for name in (*self.others, self.NAME)]]
+        if call.destination in (*self.others, self.NAME) and call.member == "Get":
+            self.met.add(call.destination)
+        if call.destination not in self.others:
+            return super().answer(call)
+        if call.destination in self.silent:
+            return None
+        return [[]] if call.member == "GetChildren" else super().answer(call)
+
+
+async def test_applications_that_do_not_answer_keep_nobody_else_from_being_read() -> None:
+    bus = Crowd(a_window(Thing("/w/a")), others=30)
+    tree = await open_tree(bus, hang_seconds=1.0, walk_seconds=1.0)
+    assert paths(tree) == ["/w", "/w/a"]
+    assert tree.counts.partial == 1
+    assert {each.bus_name for each in tree.applications} == {*bus.others, FakeBus.NAME}
+    snapshot = await tree.walk()
+    assert snapshot.partial
+    assert [node.path for node in snapshot.windows()] == ["/w"]
+
+
+async def test_applications_are_met_all_at_once() -> None:
+    bus = Crowd(a_window(), others=5)
+    tree = Tree(cast(Bus, bus), DesktopSettings(hang_seconds=600))
+    refresh = asyncio.ensure_future(tree.refresh())
+    for _ in range(100):  # turns, more than it takes; none of the others ever answers
+        await bus.arrived()
+    assert bus.met == {*bus.others, FakeBus.NAME}
+    refresh.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await refresh
+
+
+async def test_an_application_that_answers_late_is_asked_again_who_it_is() -> None:
+    bus = Crowd(a_window(), others=1)
+    tree = await open_tree(bus, hang_seconds=BRIEFLY, walk_seconds=BRIEFLY)
+    assert [each.toolkit for each in tree.applications] == ["", "gtk"]
+    bus.silent.clear()
+    tree.settings = DesktopSettings()  # now there is time
+    assert not (await tree.refresh()).partial
+    assert [each.toolkit for each in tree.applications] == ["gtk", "gtk"]
+
+
+async def test_an_application_that_leaves_while_another_is_waited_for_is_not_listed() -> None:
+    bus = Crowd(a_window(), others=1)
+    tree = Tree(cast(Bus, bus), DesktopSettings(hang_seconds=BRIEFLY, walk_seconds=BRIEFLY))
+    bus.on_signal(tree._receive)
+    refresh = asyncio.ensure_future(tree.refresh())
+    while FakeBus.NAME not in bus.met:
+        await bus.arrived()
+    body = [FakeBus.NAME, FakeBus.NAME, ""]
+    bus._hear(Signal(atspi.DAEMON, atspi.DAEMON_PATH, atspi.DAEMON, "NameOwnerChanged", body))
+    await refresh
+    assert [each.bus_name for each in tree.applications] == bus.others
 
 
 async def test_a_frozen_application_does_not_answer_a_ping() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from screensearch.domain.screen import Box
+from screensearch.environments.desktop.atspi import State
 from screensearch.environments.desktop.display import XWindow
 from screensearch.environments.desktop.node import AppRoot, Node
 from screensearch.environments.desktop.scene import popups_of, scene, shared, top_level_of
@@ -80,6 +83,13 @@ def test_a_window_is_found_on_the_bus_by_its_process_and_its_title() -> None:
 def test_among_windows_of_one_title_the_nearest_is_taken() -> None:
     far, near = node("/a", box=Box(300, 300, 10, 10)), node("/b", box=Box(1, 1, 640, 480))
     assert top_level_of(window(1), [far, near], {":1.1": 7}) is near
+
+
+def test_a_dialog_without_a_title_is_not_taken_for_the_window_that_still_claims_to_be_active() -> None:
+    claims = replace(node("/a", name="Preferences"), states=State.ACTIVE)
+    dialog = node("/b", "alert", box=Box(200, 300, 100, 50))
+    untitled = window(1, "dialog", box=Box(200, 300, 100, 50))
+    assert top_level_of(untitled, [claims, dialog], {":1.1": 7}) is dialog
 
 
 def test_a_window_of_a_process_without_a_tree_has_no_accessible() -> None:

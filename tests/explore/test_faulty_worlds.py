@@ -20,17 +20,28 @@ from screensearch.domain.transition import Outcome
 WORLD = """
 import asyncio, os, subprocess, time
 from pathlib import Path
-from screensearch import Box, Element, Observation, Outcome, Result, Start, Window
-from screensearch.errors import EnvironmentFailed
+from screensearch import Box, Element, Observation, Outcome, Result, Start, StartFailed, Window
+from screensearch.errors import EnvironmentFailed, HopelessStart
 
 class Faulty:
     application = "faulty"
-    def __init__(self, fault):
-        self.fault, self.steps = fault, 0
+    def __init__(self, fault, mark=""):
+        self.fault, self.mark, self.steps = fault, Path(mark), 0
     def look(self):
         button = Element("button", "go", Box(10, 10, 50, 20), "faulty", clickable=True)
         return Observation((button,), Window("Faulty", "main", Box(0, 0, 200, 200), "faulty"))
     async def reset(self, seed):
+        if self.fault == "stumbling":  # each start goes as the next word of a file says
+            how, _, rest = self.mark.read_text().partition(" ")
+            self.mark.write_text(rest)
+            if how == "unplugged":
+                raise EnvironmentFailed("the bus is gone")
+            if how == "unreadable":
+                raise HopelessStart("it published no accessible window")
+            if how == "empty":
+                return Start(Observation((), self.look().window))
+            if how:
+                raise StartFailed(Outcome(how), "it said goodbye")
         return Start(self.look(), {"name": "half \\ud800"} if self.fault == "surrogate" else {})
     async def perform(self, action):
         self.steps += 1
@@ -59,7 +70,7 @@ def open_world(argument, means):
             Path(mark).touch(exist_ok=False)
         except FileExistsError:
             raise EnvironmentFailed("there is room for one only")
-    return Faulty(fault)
+    return Faulty(fault, mark)
 """
 
 
@@ -252,3 +263,65 @@ def test_a_world_in_this_process_can_be_interrupted(
     assert ended == b"interrupted"
     assert int(lost) == interrupts - 1
     assert outcomes(folder)["ok"] >= 4
+
+
+STILL = ("--set", "candidates.wait=false", "--set", "candidates.scroll=false", "--set", "candidates.keys=[]")
+
+
+@pytest.mark.parametrize(
+    ("starts", "told", "status"),
+    [
+        ("crash crash crash", "3 times in a row, the last time: it said goodbye", 1),
+        ("hang crash unplugged", "the bus is gone", 1),
+        ("unplugged exit crash", "3 times in a row, the last time: it said goodbye", 1),
+        ("unplugged unplugged unplugged", "the bus is gone", 1),
+        ("crash empty empty", "offered no action", 1),
+        ("empty empty empty", "offered no action", 1),
+        ("crash unplugged hang", "met 1 crash, 1 hang: screensearch findings", 3),
+        ("hang hang hang", "met 3 hang: screensearch findings", 3),
+    ],
+)
+def test_three_starts_without_a_step_end_the_run_however_they_fail(
+    plugin: Path, tmp_path: Path, starts: str, told: str, status: int
+) -> None:
+    mark = tmp_path / "starts"
+    mark.write_text(f"{starts} crash crash")
+    options = (*STILL, "--steps", "5", *(("--fail-on", "crash,hang") if status == 3 else ()))
+    with exploring(plugin, f"stumbling@{mark}", tmp_path / "run", *options) as process:
+        output, errors = process.communicate(timeout=120)
+    assert told in errors.decode()
+    assert "Traceback" not in errors.decode()
+    assert process.returncode == status
+    assert mark.read_text() == "crash crash"  # there were three starts and no more
+    counted = outcomes(tmp_path / "run")
+    for each in ("crash", "hang", "exit"):
+        assert counted.get(f"start:{each}", 0) == starts.split().count(each)
+    if "in a row" in told or status == 3:
+        summary = json.loads(output)
+        assert (summary["ended"], summary["lost"]) == ("failed starts", 0)
+        assert summary["failed_starts"] == 3 - starts.count("unplugged")
+
+
+def test_a_start_that_would_fail_again_in_the_same_way_is_made_once(plugin: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "starts"
+    mark.write_text("unreadable crash")
+    with exploring(plugin, f"stumbling@{mark}", tmp_path / "run", "--steps", "5") as process:
+        _, errors = process.communicate(timeout=120)
+    assert "it published no accessible window" in errors.decode()
+    assert process.returncode == 1
+    assert mark.read_text() == "crash"
+
+
+def test_a_start_that_fails_between_others_costs_nothing_and_is_met_by_fail_on(
+    plugin: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "starts"
+    mark.write_text("crash hang")
+    options = ("--steps", "5", "--fail-on", "crash")
+    with exploring(plugin, f"stumbling@{mark}", tmp_path / "run", *options) as process:
+        output, errors = process.communicate(timeout=120)
+    assert "met 1 crash: screensearch findings" in errors.decode()
+    assert process.returncode == 3
+    summary = json.loads(output)
+    assert (summary["steps"], summary["ended"], summary["worker_failures"]) == (5, "steps", 0)
+    assert summary["new_outcomes"] == {"ok": 5, "crash": 1, "hang": 1}

@@ -55,6 +55,7 @@ def test_a_finding_names_its_last_screens_and_a_capture_its_own(tmp_path: Path) 
     with ss.open_run(tmp_path / "run") as run:
         found = run.findings()
         for each in found:
+            assert each.state is not None
             assert 1 <= len(each.screenshots) <= LAST_SCREENSHOTS
             for before, path in zip(("", *each.screenshots), each.screenshots, strict=False):
                 assert Path(path).is_file()

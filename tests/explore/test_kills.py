@@ -135,7 +135,7 @@ def test_an_interrupt_leaves_a_usable_run_that_can_be_resumed(tmp_path: Path) ->
         wait_until(lambda: acknowledged(folder) > 100, owner)
         owner.send_signal(signal.SIGINT)
         output, errors = owner.communicate(timeout=60)
-        assert owner.returncode == 0, errors.decode()
+        assert owner.returncode == 130, errors.decode()
     summary = json.loads(output)
     assert summary["ended"] == "interrupted"
     assert summary["lost"] == 0

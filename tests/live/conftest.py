@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pytest
 import pytest_asyncio
 
-from screensearch.environments.desktop.sandbox import missing_packages
+from screensearch.environments.desktop.programs import missing_packages
 from screensearch.environments.desktop.session import Dressing, Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -146,6 +147,7 @@ def test_an_interrupted_live_run_is_whole_and_can_go_on(tmp_path: Path, signals:
         exploring.send_signal(signal.SIGINT)
     _, said = exploring.communicate(timeout=60)
     assert "Traceback" not in said
+    assert exploring.returncode == 130
     with open_run(folder) as run:
         assert run.verify().holds
         before = run.graph.sequence
@@ -153,3 +155,69 @@ def test_an_interrupted_live_run_is_whole_and_can_go_on(tmp_path: Path, signals:
     with open_run(folder) as run:
         assert run.verify().holds
         assert run.graph.sequence >= before
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "status", "told"),
+    [
+        ((), 1, "failed at its start 3 times in a row, the last time: it was killed by SIGSEGV"),
+        (("--fail-on", "hang"), 1, "failed at its start 3 times in a row"),
+        (("--fail-on", "crash,hang"), 3, "met 3 crash: screensearch findings"),
+    ],
+)
+def test_an_application_that_never_starts_is_a_finding_and_ends_the_run(
+    tmp_path: Path, fail_on: tuple[str, ...], status: int, told: str
+) -> None:
+    folder = tmp_path / "run"
+    explore = [
+        sys.executable,
+        "-m",
+        "screensearch",
+        "explore",
+        "--steps",
+        "9",
+        "--json",
+        "--out",
+        str(folder),
+    ]
+    done = subprocess.run(
+        [*explore, *fail_on, "--", TROUBLE, "--at-start=crash"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert told in done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["crashes"], summary["failed_starts"], summary["ended"]) == (3, 3, "failed starts")
+    with open_run(folder) as run:
+        assert run.verify().holds
+        (finding,) = run.findings()
+        assert (finding.outcome, finding.state, finding.count) == (Outcome.CRASH, None, 3)
+        assert "told to crash at the start" in finding.note
+
+
+def test_an_application_that_starts_with_one_document_and_not_with_another_is_explored(
+    tmp_path: Path,
+) -> None:
+    environment, settings = settings_for(
+        [TROUBLE],
+        overrides=[
+            "explore.episode_steps=3",
+            'app.files=[{path="exit.txt", text="x"}, {path="good.txt", text="x"}]',
+            'app.documents=["exit.txt", "good.txt"]',
+        ],
+    )
+    summary = start_exploration(
+        environment, tmp_path / "run", stop=StopRule(steps=12), settings=settings, seed=7
+    )
+    assert (summary.steps, summary.ended) == (12, "steps")
+    with open_run(tmp_path / "run") as run:
+        assert run.verify().holds
+        (finding,) = [each for each in run.findings() if each.at_start]
+        assert (finding.outcome, finding.first) == (Outcome.CRASH, 1)  # the first start of all
+        assert finding.configuration["document"] == "exit.txt"
+        assert "told to exit at the start" in finding.note
+        assert finding.count == summary.failed_starts == summary.crashes
+        assert {dict(each.configuration)["document"] for each in run.arrivals()} == {"good.txt"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -22,7 +23,7 @@ from screensearch.environments.desktop.settings import (
     SeedFile,
     StartStep,
 )
-from screensearch.environments.protocol import Means, Result
+from screensearch.environments.protocol import Means, Result, StartFailed
 from screensearch.errors import EnvironmentFailed
 from screensearch.testing import check_environment
 
@@ -106,16 +107,29 @@ async def test_the_end_of_the_application_is_told_with_its_reason(
         assert start.observation.window.application == app.world.application
 
 
-async def test_an_application_that_never_answers_again_hangs() -> None:
-    async with running(TROUBLE, "ends", desktop=DesktopSettings(hang_seconds=2)) as app:
-        result = await app.click("Hang")
+@pytest.mark.parametrize(
+    ("button", "grace", "busy"), [("Hang", 2, False), ("Hang", 0, None), ("Loop", 2, True)]
+)
+async def test_an_application_that_never_answers_again_hangs(
+    button: str, grace: float, busy: bool | None
+) -> None:
+    desktop = DesktopSettings(hang_seconds=2, grace_seconds=grace)
+    async with running(TROUBLE, "ends", desktop=desktop) as app:
+        result = await app.click(button)
         assert (result.outcome, result.observation) == (Outcome.HANG, None)
+        said = re.search(r"busy for (\d+\.\d) s", result.note)
+        assert (None if said is None else float(said[1]) > 0) is busy
 
 
-async def test_an_application_that_is_only_slow_is_waited_for() -> None:
-    async with running(TROUBLE, "ends", desktop=DesktopSettings(hang_seconds=20)) as app:
-        assert (await app.click("Freeze a while")).outcome is Outcome.OK
+async def test_an_application_that_is_only_slow_is_waited_for_and_said_to_be() -> None:
+    desktop = DesktopSettings(hang_seconds=0.75, grace_seconds=60)
+    async with running(TROUBLE, "ends", desktop=desktop) as app:
+        assert "answered nothing" not in (await app.click("Press me")).note
+        result = await app.click("Freeze a while")
+        assert result.outcome is Outcome.OK
+        assert "it answered nothing for " in result.note
         assert "Thawed" in app.texts()
+        assert "answered nothing" not in (await app.click("Press me")).note
 
 
 async def test_another_programs_window_is_a_capture() -> None:
@@ -311,10 +325,74 @@ def test_a_command_that_does_not_exist_is_named() -> None:
         open_desktop("x", Means(app=AppSettings(command=("no-such-program-here",))))
 
 
-async def test_a_command_without_a_window_gives_up_with_its_own_words() -> None:
-    app = AppSettings(command=("sh", "-c", "echo nothing to show here >&2; exit 4"))
-    world = open_desktop("sh", Means(app=app, desktop=DesktopSettings(start_seconds=5)))
-    with pytest.raises(EnvironmentFailed, match=r"(?s)status 4.*nothing to show here"):
+# -- starts ---------------------------------------------------------------------------------------
+
+IMPATIENT = DesktopSettings(start_seconds=6, hang_seconds=2, grace_seconds=0)
+
+
+async def failed_start(app: AppSettings, desktop: DesktopSettings = IMPATIENT) -> StartFailed:
+    world = open_desktop("app", Means(app=app, desktop=desktop))
+    with pytest.raises(StartFailed) as caught:
+        await world.reset(1)
+    assert world.session_pid is None  # nothing of it is left
+    await world.close()
+    assert caught.value.configuration == {"display_mode": "light", "text_scale": "1"}
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("way", "outcome", "told"),
+    [
+        ("crash", Outcome.CRASH, "killed by SIGSEGV before it showed a window"),
+        ("exit", Outcome.CRASH, "status 3 before it showed a window"),
+        ("quit", Outcome.EXIT, "status 0 before it showed a window"),
+        ("hang", Outcome.HANG, "no window"),
+        ("mute", Outcome.HANG, "no X event for 2 s"),
+    ],
+)
+async def test_an_application_that_fails_before_its_first_screen_did_so_itself(
+    way: str, outcome: Outcome, told: str
+) -> None:
+    failure = await failed_start(AppSettings(command=(TROUBLE, f"--at-start={way}")))
+    assert failure.outcome is outcome
+    assert told in failure.note
+    assert f"told to {way} at the start" in failure.note  # its own words
+    assert (failure.observation is not None) == (way == "mute")  # there was a window to be seen
+    if failure.observation is not None:
+        assert failure.observation.screenshot is not None
+        assert failure.observation.window.title == "Mute"
+
+
+@pytest.mark.parametrize(
+    ("button", "outcome", "told"),
+    [
+        ("Abort", Outcome.CRASH, "killed by SIGABRT"),
+        ("Quit", Outcome.EXIT, "status 0"),
+        ("Hang", Outcome.HANG, "for 2 s at app.start[0]"),
+    ],
+)
+async def test_an_application_that_does_not_come_through_its_start_script_failed_at_its_start(
+    button: str, outcome: Outcome, told: str
+) -> None:
+    app = AppSettings(command=(TROUBLE, "ends"), start=(StartStep(click=button),))
+    failure = await failed_start(app, DesktopSettings(hang_seconds=2, grace_seconds=0))
+    assert failure.outcome is outcome
+    assert told in failure.note
+
+
+@pytest.mark.parametrize(
+    ("app", "told"),
+    [
+        (AppSettings(command=("sh", "-c", "no-such-program-here")), "no-such-program-here: not found"),
+        (AppSettings(command=(TROUBLE,), environment=("NO_AT_BRIDGE=1",)), "no accessible window"),
+    ],
+    ids=["no program", "no tree"],
+)
+async def test_what_cannot_be_run_or_read_here_is_no_failure_of_the_application(
+    app: AppSettings, told: str
+) -> None:
+    world = open_desktop("app", Means(app=app, desktop=IMPATIENT))
+    with pytest.raises(EnvironmentFailed, match=told):
         await world.reset(1)
     await world.close()
 

@@ -23,8 +23,8 @@ COLOURS = ("Red", "Green", "Blue")
 FORMS = {
     "gtk3": (str(APPS / "trouble.py"), "inputs", "list"),
     "gtk4": (PYTHON, str(APPS / "gtk4_app.py")),
-    "qt5": (PYTHON, str(APPS / "qt5_app.py")),
-    "qt6": (PYTHON, str(APPS / "qt6_app.py")),
+    "qt5": (PYTHON, str(APPS / "qt_app.py"), "5"),
+    "qt6": (PYTHON, str(APPS / "qt_app.py"), "6"),
     "swing": ("java", str(APPS / "SwingApp.java")),
 }
 every_form = pytest.mark.parametrize("toolkit", FORMS)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image as Pillow
 
-from screensearch.domain.screen import Box, Image
+from screensearch.domain.screen import Image
 from screensearch.errors import FormatError, StoreFailed
 from screensearch.record import artifacts as module
-from screensearch.record.artifacts import Artifacts, crop
+from screensearch.record.artifacts import Artifacts
 
 RED = Image(2, 1, b"\xff\0\0" * 2)
 
@@ -133,11 +133,3 @@ def test_a_folder_that_cannot_be_written_is_a_failure_of_storage(tmp_path: Path)
     (tmp_path / "file").touch()
     with pytest.raises(StoreFailed, match="cannot store"):
         Artifacts(tmp_path / "file").put_image(RED)
-
-
-def test_a_picture_is_cut_to_a_box_and_at_its_own_edges() -> None:
-    pixels = bytes(range(4 * 3 * 3))
-    picture = Image(4, 3, pixels)
-    assert crop(picture, Box(1, 1, 2, 1)) == Image(2, 1, pixels[15:21])
-    assert crop(picture, Box(-5, -5, 100, 100)) == picture
-    assert crop(picture, Box(50, 50, 1, 1)) == Image(1, 1, pixels[-3:])

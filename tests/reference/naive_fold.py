@@ -36,7 +36,7 @@ def naive_fold(rows: Iterable[Row]) -> NaiveGraph:
             assert row.reward is not None
             graph.edges[row.source, row.signature, row.target].append(row.sequence)
             graph.rewards[row.source, row.signature].append(row.reward)
-        elif row.outcome != "start":
+        elif not row.outcome.startswith("start"):
             assert row.source is not None
             graph.failures[row.source, row.signature or "", row.outcome] += 1
     return graph

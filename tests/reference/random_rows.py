@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from screensearch.record.log import Row
 
 SIGNATURES = ("click::a", "click::b", "type::é\u2028::x")
+FAILED_STARTS = ("start:crash", "start:hang", "start:exit")
 FAILURES = ("capture", "crash", "hang", "exit", "missed", "lost")
 
 _rewards = st.floats(min_value=0.0, max_value=3.0, allow_nan=False)
@@ -18,11 +19,13 @@ def row_lists(draw: st.DrawFn, max_size: int = 60) -> list[Row]:
     rows: list[Row] = []
     states = 0
     for sequence in range(1, draw(st.integers(0, max_size)) + 1):
-        kind = draw(st.sampled_from(("start", "ok", "ok", "ok", "ok", *FAILURES))) if states else "start"
+        starts = ("start", draw(st.sampled_from(FAILED_STARTS)))
+        kind = draw(st.sampled_from((*starts, "ok", "ok", "ok", "ok", *FAILURES) if states else starts))
         target: int | None = draw(st.integers(0, min(states, 6)))
         source = draw(st.integers(0, states - 1)) if states else 0
         signature = draw(st.sampled_from(SIGNATURES))
-        if kind == "start":
+        if kind in starts:
+            target = target if kind == "start" else None
             rows.append(Row(sequence, kind, None, None, target, None))
         elif kind == "ok":
             rows.append(Row(sequence, kind, source, signature, target, draw(_rewards)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,8 +31,8 @@ from screensearch.errors import FormatError, SettingsError
 Arguments = tuple[tuple[str, Argument], ...]
 _Roles = tuple[tuple[str, ...], tuple[str, ...]]  # double-clicked, right-clicked
 
-_WINDOWS_REMEMBERED = 8
-_ELEMENTS_REMEMBERED = 1_024  # per window geometry: with 8 of them some 15 MB
+_WINDOWS_REMEMBERED = 4
+_ELEMENTS_REMEMBERED = 1_024  # per window geometry: some 8 MB in all
 _LONGEST_REMEMBERED = 1_000  # characters of a raw label
 
 
@@ -53,12 +55,15 @@ class CandidateSettings:
         for name in ("double_click_roles", "right_click_roles"):
             for role in getattr(self, name):
                 _check_role(role, f"candidates.{name}")
-        try:
-            for text in self.texts:
+        if self.scroll:
+            with _refused("scroll_amount"):
+                check_arguments(SCROLL, (("direction", "down"), ("amount", self.scroll_amount)))
+        for place, text in enumerate(self.texts):
+            with _refused(f"texts[{place}]"):
                 check_arguments(FOCUS_TYPE, (("text", text),))
-            _window_actions(self)
-        except FormatError as problem:
-            raise SettingsError(f"candidates: {problem}") from problem
+        for place, key in enumerate(self.keys):
+            with _refused(f"keys[{place}]"):
+                check_arguments(KEY, (("key", str(parse_combination(key))),))
 
 
 def candidates(
@@ -219,8 +224,6 @@ def _window_actions(settings: CandidateSettings) -> tuple[tuple[Action, str, str
         ]
     if settings.wait:
         planned.append((WAIT, (), "wait"))
-    for template, arguments, _ in planned:
-        check_arguments(template, arguments)
     return tuple(
         (
             Action(template.id, None, arguments),
@@ -229,6 +232,15 @@ def _window_actions(settings: CandidateSettings) -> tuple[tuple[Action, str, str
         )
         for template, arguments, label in planned
     )
+
+
+@contextmanager
+def _refused(what: str) -> Iterator[None]:
+    """Name the setting that a template does not allow."""
+    try:
+        yield
+    except FormatError as problem:
+        raise SettingsError(f"candidates.{what}: {problem}") from problem
 
 
 def _check_role(role: str, what: str) -> None:

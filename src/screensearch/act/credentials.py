@@ -1,7 +1,10 @@
 """The guard of passwords and payments: such fields are neither typed into nor clicked.
 
 A field is one if the backend says so (`Element.secret`), or if what it is called, or the label that
-stands left of it or above it, says so.
+stands left of it or above it, says so. Fields that follow in a row without a label of their own belong to
+it, as the parts of a card number do. Where the layout leaves a doubt, the field is denied: what is skipped
+is told, what is typed is typed. A spin button holds a number that is no secret, such as the length of a
+password. A placeholder tells where the tool kit makes it the name of the field: Qt does, GTK does not.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from functools import lru_cache
 
 from screensearch.domain.action import Candidate
 from screensearch.domain.keys import parse_combination
-from screensearch.domain.roles import EDITABLE_ROLES
+from screensearch.domain.roles import CLICKABLE_ROLES, EDITABLE_ROLES
 from screensearch.domain.screen import Box, Element, Observation
 from screensearch.encode.masks import compile_pattern
 from screensearch.encode.text import normalise
@@ -38,6 +41,7 @@ _CREDENTIAL = re.compile(rf"(?<![\w-])(?:{_WORDS})(?![\w-])", re.VERBOSE)
 _LONGEST_LABEL = 60  # characters: what is longer is content, such as the text of an open document
 _BESIDE = 400.0  # pixels between a field and the label left of it
 _ABOVE = 40.0  # pixels between a field and the label above it
+_ALIGNED = 24.0  # pixels between the left edges of a field and a label that was put above it
 _LEAVING = re.compile(r"Escape|(?:ISO_Left_)?Tab|F\d+|(?:KP_)?(?:Up|Down|Left|Right|Home|End|Page_\w+)")
 """Keys that put nothing into the field that has the focus, and accept nothing."""
 
@@ -56,6 +60,7 @@ class Credentials:
         self._observation: Observation | None = None  # the one that the next two are about
         self._telling: list[tuple[Element, str]] = []  # labels that announce a credential field
         self._labels: list[Element] = []
+        self._fields: list[Element] = []
 
     def veto(self, candidate: Candidate, observation: Observation) -> str | None:
         action = candidate.action
@@ -81,7 +86,7 @@ class Credentials:
             self._read(observation)
         if not self._telling:
             return None
-        for label in _nearest(element, self._labels):
+        for label in _nearest(element, self._labels, self._fields):
             word = next((word for each, word in self._telling if each is label), None)
             if word is not None:
                 return f"credentials: the label beside the field says {word!r}"
@@ -90,7 +95,13 @@ class Credentials:
     def _read(self, observation: Observation) -> None:
         """Find the labels that tell of a credential field: there are hardly ever any."""
         self._observation = observation
-        self._labels = [each for each in observation.elements if each.role == "text" and not each.editable]
+        elements = observation.elements
+        self._labels = [
+            each
+            for each in elements
+            if each.role == "text" and not each.editable and not _part_of_a_control(each, elements)
+        ]
+        self._fields = [each for each in elements if each.editable or each.role in EDITABLE_ROLES]
         words = ((each, self._word(each.text)) for each in self._labels)
         self._telling = [(each, word) for each, word in words if word is not None]
 
@@ -111,7 +122,13 @@ def _credential_word(text: str, patterns: Sequence[re.Pattern[str]]) -> str | No
 
 
 def _holds(element: Element) -> bool:
-    return element.editable or element.role in EDITABLE_ROLES
+    return element.role != "spinner" and (element.editable or element.role in EDITABLE_ROLES)
+
+
+def _part_of_a_control(label: Element, elements: Sequence[Element]) -> bool:
+    """Whether a label is the text on a button or a check box, and says nothing of a field beside it."""
+    above = label.parent
+    return above is not None and 0 <= above < len(elements) and elements[above].role in CLICKABLE_ROLES
 
 
 @lru_cache(maxsize=256)
@@ -122,16 +139,14 @@ def _leaves(key: str) -> bool:
         return False
 
 
-def _nearest(field: Element, labels: Sequence[Element]) -> list[Element]:
-    """The label left of a field in its row, and the one above it, as far as there are any."""
+def _nearest(field: Element, labels: Sequence[Element], fields: Sequence[Element]) -> list[Element]:
+    """The label left of a field in its row, and the one above it, as far as there are any.
+
+    A label above that stands left of another field is that one's, unless the two begin at the same place.
+    """
     box = field.box
     beside = [
-        (box.x - _right(label.box), place)
-        for place, label in enumerate(labels)
-        if _overlap(label.box.y, label.box.height, box.y, box.height)
-        and label.box.x < box.x
-        and _right(label.box) - box.x <= label.box.width / 2
-        and box.x - _right(label.box) <= _BESIDE
+        (box.x - _right(label.box), place) for place, label in enumerate(labels) if _left_of(label.box, box)
     ]
     above = [
         (box.y - _bottom(label.box), place)
@@ -140,8 +155,22 @@ def _nearest(field: Element, labels: Sequence[Element]) -> list[Element]:
         and label.box.y < box.y
         and _bottom(label.box) - box.y <= label.box.height / 2
         and box.y - _bottom(label.box) <= _ABOVE
+        and (
+            abs(label.box.x - box.x) <= _ALIGNED
+            or not any(_left_of(label.box, other.box) for other in fields if other is not field)
+        )
     ]
     return [labels[min(found)[1]] for found in (beside, above) if found]
+
+
+def _left_of(label: Box, field: Box) -> bool:
+    """Whether a label stands left of a field, in its row and near enough to be its own."""
+    return (
+        _overlap(label.y, label.height, field.y, field.height)
+        and label.x < field.x
+        and _right(label) - field.x <= label.width / 2
+        and field.x - _right(label) <= _BESIDE
+    )
 
 
 def _right(box: Box) -> float:

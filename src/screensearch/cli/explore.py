@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.markup import escape
 
 from screensearch import (
+    NeverStarted,
     Outcome,
     Settings,
     StopRule,
@@ -21,10 +21,13 @@ from screensearch import (
     start_exploration,
 )
 from screensearch.act.guard import open_gates
+from screensearch.cli.folders import clear_empty_run, fresh_folder
 from screensearch.cli.live import LiveView
-from screensearch.cli.output import as_json_option, console, print_json, say, table
+from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
+from screensearch.cli.summary import print_summary, resuming
 from screensearch.config import DESKTOP
-from screensearch.errors import SettingsError
+from screensearch.errors import EnvironmentFailed, SettingsError
 from screensearch.explore.consent import check_consent
 from screensearch.explore.exploration import LARGEST_SEED
 
@@ -35,9 +38,6 @@ COMMAND = "screensearch.command"
 
 FAILURES = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE, Outcome.LOST)
 """What ``--fail-on`` knows."""
-
-FOUND_STATUS = 3
-"""The status of an exploration that met what it was told to fail on."""
 
 
 class ExploreCommand(click.Command):
@@ -128,8 +128,8 @@ def explore(
     your own (a path that ends in .toml), or an environment such as synthetic:notepad. Without a TARGET, the
     COMMAND after -- is explored as it is.
 
-    Without a stop rule, in the options or in the settings, it takes 2000 steps. Ctrl-C ends it early and
-    leaves a usable run; `--resume --out RUN` goes on with it.
+    Without a stop rule, in the options or in the settings, it takes 2000 steps. Ctrl-C ends it early, with
+    status 130, and leaves a usable run; `--resume --out RUN` goes on with it.
     """
     command: tuple[str, ...] | None = context.meta.get(COMMAND)
     failing = _failing_outcomes(fail_on)
@@ -161,33 +161,47 @@ def explore(
     if not settings.desktop.sandbox:
         _warn(environment, settings)
     stop = stop or _default_rule(settings)
-    with LiveView(console(stderr=True), what=str(out) if resume else environment, steps=stop.steps) as view:
-        if resume and out is not None:
-            summary = resume_exploration(
-                out,
-                stop=stop,
-                workers=workers,
-                on_progress=view.show,
-                unsandboxed=unsandboxed,
-                allow_irreversible=allow_irreversible,
-            )
-        else:
-            summary = start_exploration(
-                environment,
-                out or _fresh_folder(environment),
-                stop=stop,
-                settings=settings,
-                workers=workers,
-                seed=seed,
-                on_progress=view.show,
-                unsandboxed=unsandboxed,
-                allow_irreversible=allow_irreversible,
-            )
+    folder = out or fresh_folder(environment)
+    if not resume and clear_empty_run(folder):
+        click.echo(f"{folder} was a run without an entry: it is begun anew", err=True)
+    view = LiveView(console(stderr=True), what=str(folder) if resume else environment, steps=stop.steps)
+    never_started: NeverStarted | None = None
+    try:
+        with view:
+            if resume:
+                summary = resume_exploration(
+                    folder,
+                    stop=stop,
+                    workers=workers,
+                    on_progress=view.show,
+                    unsandboxed=unsandboxed,
+                    allow_irreversible=allow_irreversible,
+                )
+            else:
+                summary = start_exploration(
+                    environment,
+                    folder,
+                    stop=stop,
+                    settings=settings,
+                    workers=workers,
+                    seed=seed,
+                    on_progress=view.show,
+                    unsandboxed=unsandboxed,
+                    allow_irreversible=allow_irreversible,
+                )
+    except NeverStarted as problem:
+        summary, never_started = problem.summary, problem
+    except EnvironmentFailed as problem:
+        raise EnvironmentFailed(_with_patient(str(problem), target, command)) from problem
     if as_json:
         print_json(summary)
     else:
-        _print_summary(summary)
+        print_summary(summary, resuming(context, summary.run))
     _fail_if_found(context, summary, failing)
+    if never_started is not None:  # and it was not what --fail-on is for
+        raise never_started
+    if summary.ended == "interrupted":
+        context.exit(INTERRUPTED_STATUS)
 
 
 def _named_target(target: str | None, command: tuple[str, ...] | None) -> str | tuple[str, ...]:
@@ -204,6 +218,13 @@ def _named_target(target: str | None, command: tuple[str, ...] | None) -> str | 
             "screensearch explore synthetic:notepad"
         )
     return target
+
+
+def _with_patient(words: str, target: str | None, command: tuple[str, ...] | None) -> str:
+    """The words of a failure; if they say to ask the doctor, also about what."""
+    about = [target] if target is not None else ["--", *command] if command is not None else []
+    asking = "`screensearch doctor`"
+    return words.replace(asking, f"`{shlex.join(['screensearch', 'doctor', *about])}`")
 
 
 # -- when it ends ---------------------------------------------------------------------------------
@@ -277,60 +298,3 @@ def _warn(environment: str, settings: Settings) -> None:
     told = f"{environment} runs without a sandbox: as you, with your files, your network and your devices"
     for each in (told, *open_gates(settings.guard, harmless=False)):
         click.echo(f"Warning: {each}", err=True)
-
-
-# -- what it came to ------------------------------------------------------------------------------
-
-
-def _fresh_folder(environment: str) -> Path:
-    """``runs/synthetic-notepad-1``, or the next number that is free."""
-    name = "".join(letter if letter.isalnum() else "-" for letter in environment).strip("-")
-    number = 1
-    while Path("runs", f"{name}-{number}").exists():
-        number += 1
-    return Path("runs", f"{name}-{number}")
-
-
-def _print_summary(summary: Summary) -> None:
-    out = console()
-    endings = {
-        "steps": "all steps taken",
-        "seconds": "time is up",
-        "states": "all states found that were asked for",
-        "plateau": "no new states any more",
-        "interrupted": "interrupted",
-    }
-    say(out, f"[bold]{escape(summary.run)}[/]  {escape(summary.environment)}  ({endings[summary.ended]})")
-    figures = table(
-        "steps", "states", "edges", "captures", "crashes", "hangs", "exits", "missed", "lost", "steps/s"
-    )
-    figures.add_row(
-        *(
-            f"{value:,}"
-            for value in (
-                summary.steps,
-                summary.states,
-                summary.edges,
-                summary.captures,
-                summary.crashes,
-                summary.hangs,
-                summary.exits,
-                summary.missed,
-                summary.lost,
-            )
-        ),
-        f"{summary.steps_per_second:,.0f}",
-    )
-    out.print(figures)
-    if summary.worker_failures:
-        say(
-            out,
-            f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
-        )
-    say(out, f"[dim]graph {summary.digest}[/]")
-    say(out, f"[dim]identified by {escape(summary.identifier)}[/]")
-    folder = escape(shlex.quote(summary.run))
-    if summary.ended == "interrupted":
-        more = summary.steps + DEFAULT_STEPS
-        say(out, f"Go on with: screensearch explore --resume --out {folder} --steps {more}")
-    say(out, f"Look at it with: screensearch show {folder}")

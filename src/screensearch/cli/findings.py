@@ -9,7 +9,10 @@ import click
 from rich.markup import escape
 
 from screensearch import Finding, ScreenSearchError, open_run
+from screensearch.act.wording import describe_actions
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
+
+AT_START = "at the start"
 
 
 @click.command()
@@ -24,7 +27,8 @@ def findings(run: Path, number: int | None, as_json: bool) -> None:
     """The crashes, hangs, exits and captures of a RUN, each kind once.
 
     With --number, and with --json, each comes with the actions of its episode up to the one that failed,
-    and with the files of the last screenshots before it.
+    and with the files of the last screenshots before it. One at the start came before the first screen: it
+    has no state and no actions.
     """
     with open_run(run) as opened:
         found = opened.findings()
@@ -43,12 +47,13 @@ def findings(run: Path, number: int | None, as_json: bool) -> None:
         _print_finding(found[0], number)
         return
     rows = table("#", "outcome", "state", "action", "count", "first", "note", right=("#", "state", "count"))
+    words = describe_actions(each.signature for each in found)
     for place, each in enumerate(found, start=1):
         rows.add_row(
             str(place),
             each.outcome,
-            str(each.state),
-            escape(each.signature),
+            "" if each.state is None else str(each.state),
+            escape(words[each.signature]) or AT_START,
             f"{each.count:,}",
             f"@{each.first}",
             escape(each.note),
@@ -62,19 +67,21 @@ def findings(run: Path, number: int | None, as_json: bool) -> None:
 
 def _print_finding(finding: Finding, number: int) -> None:
     out = console()
+    where = AT_START if finding.at_start else f"at state {finding.state}"
     often = "once" if finding.count == 1 else f"{finding.count:,} times"
     say(
         out,
-        f"[bold]{number}: {finding.outcome}[/] at state {finding.state}, {often}, "
-        f"first @{finding.first} in {finding.episode}",
+        f"[bold]{number}: {finding.outcome}[/] {where}, {often}, first @{finding.first} in {finding.episode}",
     )
     if finding.note:
         say(out, escape(finding.note))
     for name, value in finding.configuration.items():
         say(out, escape(f"  {name} = {value}"))
-    say(out, f"\n[bold]The way there, actions: {len(finding.actions)}[/]")
+    if not finding.at_start:
+        say(out, f"\n[bold]The way there, actions: {len(finding.actions)}[/]")
+    words = describe_actions(finding.actions)
     for place, signature in enumerate(finding.actions, start=1):
-        say(out, f"{place:>4}  {escape(signature)}")
+        say(out, f"{place:>4}  {escape(words[signature])}")
     if finding.screenshots:
         say(out, "\n[bold]The last screens before it[/]")
         for path in finding.screenshots:

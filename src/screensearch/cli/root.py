@@ -14,19 +14,26 @@ from screensearch.cli.findings import findings
 from screensearch.cli.plugins import plugins
 from screensearch.cli.show import show, states
 from screensearch.cli.skipped import skipped
+from screensearch.cli.status import INTERRUPTED_STATUS
 from screensearch.cli.study import study
 from screensearch.cli.verify import verify
 from screensearch.errors import ScreenSearchError
 
 
 class FriendlyGroup(click.Group):
-    """Our own errors are messages for a person: shown without a traceback, with status 1."""
+    """Our own errors are messages for a person: shown without a traceback, with status 1.
+
+    An interrupt that no command makes something of ends with the status of one.
+    """
 
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)
         except ScreenSearchError as problem:
             raise click.ClickException(str(problem)) from problem
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            context.exit(INTERRUPTED_STATUS)
 
 
 @click.group(

@@ -10,8 +10,11 @@ import click
 from rich.markup import escape
 
 from screensearch import State, StateGraph, open_run
+from screensearch.act.wording import describe_actions
+from screensearch.cli.findings import AT_START
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
 from screensearch.record.ambiguity import normalised_entropy
+from screensearch.record.log import FAILED_STARTS
 
 TOP = 10
 SHORT = 60
@@ -50,11 +53,12 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
     say(out, f"{outcomes}\n[dim]graph {described['digest']}[/]")
     if ambiguous:
         rows = table("state", "action", "N", "dispersion", "leads to", right=("state", "N"))
+        words = describe_actions(action["signature"] for action in ambiguous)
         for action in ambiguous:
             leads = _successors(action["successors"])
             rows.add_row(
                 str(action["state"]),
-                escape(action["signature"]),
+                escape(words[action["signature"]]),
                 str(action["visits"]),
                 f"{action['dispersion']:.3f}",
                 leads,
@@ -63,10 +67,11 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
         out.print(rows)
     if failures:
         rows = table("state", "action", "outcome", "count", right=("state", "count"))
+        words = describe_actions(failure["signature"] for failure in failures)
         for failure in failures:
-            rows.add_row(
-                str(failure["state"]), escape(failure["signature"]), failure["outcome"], str(failure["count"])
-            )
+            where = "" if failure["state"] is None else str(failure["state"])
+            what = escape(words[failure["signature"]])
+            rows.add_row(where, what, failure["outcome"], str(failure["count"]))
         say(out, "\n[bold]Failures[/]")
         out.print(rows)
         say(out, f"[dim]What led to them: screensearch findings {escape(shlex.quote(str(run)))}[/]")
@@ -99,9 +104,10 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
     if state.screenshot is not None:
         say(out, f"[dim]{escape(state.screenshot)}[/]")
     rows = table("action", "N", "Q", "dispersion", "leads to", right=("N", "Q"))
+    words = describe_actions([*(action["signature"] for action in tried), *failures])
     for action in tried:
         rows.add_row(
-            escape(action["signature"]),
+            escape(words[action["signature"]]),
             f"{action['visits']:,}",
             f"{action['value']:.3f}",
             f"{action['dispersion']:.3f}",
@@ -110,7 +116,7 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
     out.print(rows)
     for signature, counts in failures.items():
         ended = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-        say(out, f"[bold]failed[/] {escape(signature) or 'before a choice'}: {ended}")
+        say(out, f"[bold]failed[/] {escape(words[signature]) or 'before a choice'}: {ended}")
 
 
 @click.command()
@@ -175,13 +181,18 @@ def _ambiguous_actions(graph: StateGraph) -> list[dict[str, Any]]:
 
 
 def _failures(graph: StateGraph) -> list[dict[str, Any]]:
-    found = [
+    found: list[dict[str, Any]] = [
         {"state": state, "signature": signature or "before a choice", "outcome": outcome, "count": count}
         for state in graph.iter_states()
         for signature, outcomes in graph.failures(state).items()
         for outcome, count in outcomes.items()
     ]
-    found.sort(key=lambda failure: -failure["count"])  # type: ignore[operator]
+    found += [
+        {"state": None, "signature": AT_START, "outcome": outcome, "count": graph.outcomes[each]}
+        for each, outcome in FAILED_STARTS.items()
+        if each in graph.outcomes
+    ]
+    found.sort(key=lambda failure: -failure["count"])
     return found[:TOP]
 
 

@@ -8,6 +8,7 @@ import click
 from rich.markup import escape
 
 from screensearch import open_run
+from screensearch.act.wording import describe_actions
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
 
 
@@ -30,6 +31,9 @@ def skipped(run: Path, as_json: bool) -> None:
         say(out, "nothing was skipped")
         return
     rows = table("action", "why", "choices", "screens", right=("choices", "screens"))
+    words = describe_actions(each.signature for each in found)
     for each in found:
-        rows.add_row(escape(each.signature), escape(each.reason), f"{each.choices:,}", f"{each.screens:,}")
+        rows.add_row(
+            escape(words[each.signature]), escape(each.reason), f"{each.choices:,}", f"{each.screens:,}"
+        )
     out.print(rows)

@@ -123,7 +123,7 @@ def _explored(application: str, out: Path, steps: int, workers: int, seed: int) 
             on_progress=view.show,
         )
     if summary.ended == "interrupted":
-        raise click.Abort
+        raise KeyboardInterrupt
     return folder
 
 

@@ -10,13 +10,14 @@ import copy
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from screensearch.config.plugins import check_plugins
 from screensearch.config.settings import Key, Settings, declared_settings, entry_names, items_of, optional
 from screensearch.config.toml import (
     ABSENT,
@@ -205,7 +206,9 @@ def _convert(layers: Sequence[Layer]) -> Settings:
     merged: dict[str, Any] = {}
     for layer in layers:
         _merge(merged, layer.values)
-    return msgspec.convert(_with_absent(merged), Settings)
+    settings = msgspec.convert(_with_absent(merged), Settings)
+    check_plugins(settings)
+    return settings
 
 
 def _merge(below: dict[str, Any], above: Mapping[str, Any], path: Key = ()) -> None:
@@ -271,6 +274,13 @@ def _culprit(problem: str, layers: Sequence[Layer]) -> str:
 
 
 def _place_of(problem: str, layer: Layer) -> str:
-    """The line of the setting that a refusal names, when it names one; else the layer."""
-    named: Iterator[Key] = (key for key, _ in items_of(layer.values) if ".".join(key[-2:]) in problem)
-    return next((layer.place(key) for key in named), layer.origin)
+    """The line of the setting that a refusal names, when it names one; else the layer.
+
+    A refusal calls a setting by the last two parts of its name, and may go on to an entry of a list and to
+    what that holds: ``guard.rules[1].patterns``.
+    """
+    for key, _ in items_of(layer.values):
+        named = re.search(rf"(?<!\w){re.escape('.'.join(key[-2:]))}(?:\[(\d+)\](?:\.(\w+))?)?(?!\w)", problem)
+        if named is not None:
+            return layer.place((*key, *(part for part in named.groups() if part is not None)))
+    return layer.origin

@@ -57,6 +57,17 @@ class Image:
     pixels: bytes
 
 
+def crop(image: Image, box: Box) -> Image:
+    """The part of a picture under a box, cut at its edges; at least one pixel."""
+    left, top = (min(max(int(at), 0), size - 1) for at, size in ((box.x, image.width), (box.y, image.height)))
+    right = min(max(int(box.x + box.width), left + 1), image.width)
+    bottom = min(max(int(box.y + box.height), top + 1), image.height)
+    rows = (
+        image.pixels[3 * (y * image.width + left) : 3 * (y * image.width + right)] for y in range(top, bottom)
+    )
+    return Image(right - left, bottom - top, b"".join(rows))
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """A raw capture of one moment. `partial` marks a tree that a cap or a deadline cut short."""

@@ -20,6 +20,10 @@ class Outcome(StrEnum):
     LOST = "lost"  # the worker or its machine failed: says nothing about the application
 
 
+START_FAILURES = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT)
+"""What can become of an application before its first screen is there."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class EpisodeId:
     """One episode: the worker that ran it and its number there."""
@@ -107,6 +111,31 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedStart:
+    """An episode that ended before it had a first screen: an entry of the log with step 0.
+
+    It leads to no state and feeds no statistics; it is a finding.
+    """
+
+    episode: EpisodeId
+    outcome: Outcome  # one of START_FAILURES
+    evidence: Evidence
+    configuration: tuple[tuple[str, str], ...] = ()
+    note: str = ""  # what the environment said about it
+    step: int = 0
+
+    @property
+    def decision(self) -> None:
+        """None: there was no screen to decide about."""
+        return None
+
+    @property
+    def screen(self) -> None:
+        """None, likewise."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Transition:
     """One logged execution: an entry of the log with step ≥ 1.
 
@@ -132,4 +161,4 @@ class Transition:
         return None if self.decision is None else self.decision.state
 
 
-Entry = Arrival | Transition
+Entry = Arrival | FailedStart | Transition

@@ -55,12 +55,7 @@ class OpenAIEmbedder:
         self._settings = settings = EmbedSettings() if settings is None else settings
         self._sleep = sleep
         self._jitter = random.Random().random if jitter is None else jitter  # noqa: S311 (spreads retries)
-        size = settings.dimensions or _SIZES.get(settings.model)
-        if size is None:
-            raise SettingsError(
-                f"the size of model {settings.model!r} is not known here; set embed.dimensions"
-            )
-        self.dimensions = size
+        self.dimensions = self.size_for(settings)
         self._key = os.environ.get(settings.key_env, "")
         if not self._key:
             raise PluginUnavailable(
@@ -68,6 +63,16 @@ class OpenAIEmbedder:
                 f"(and {settings.base_url_env} for an endpoint other than OpenAI's)"
             )
         self._client = self._connect(os.environ.get(settings.base_url_env) or _OPENAI)
+
+    @staticmethod
+    def size_for(settings: EmbedSettings) -> int:
+        """How many dimensions its vectors have; settings that do not say so are refused."""
+        size = settings.dimensions or _SIZES.get(settings.model)
+        if size is None:
+            raise SettingsError(
+                f"embed.model is {settings.model!r}, whose size is not known here; set embed.dimensions"
+            )
+        return size
 
     def _connect(self, base_url: str) -> httpx.Client:
         try:

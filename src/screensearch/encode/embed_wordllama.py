@@ -26,15 +26,18 @@ class WordLlamaEmbedder:
     name = "wordllama"
 
     def __init__(self, settings: EmbedSettings | None = None) -> None:
-        chosen = None if settings is None else settings.dimensions
-        self.dimensions = _SIZES[-1] if chosen is None else chosen
-        if self.dimensions not in _SIZES:
-            raise SettingsError(
-                f"embed.dimensions = {chosen}: wordllama offers {', '.join(map(str, _SIZES))}"
-            )
+        self.dimensions = self.size_for(EmbedSettings() if settings is None else settings)
         model = _load()
         self._tokenizer = model.tokenizer
         self._vectors: Vectors = np.ascontiguousarray(model.embedding[:, : self.dimensions], np.float32)
+
+    @staticmethod
+    def size_for(settings: EmbedSettings) -> int:
+        """How many dimensions its vectors have; a size that it does not offer is refused."""
+        size = _SIZES[-1] if settings.dimensions is None else settings.dimensions
+        if size not in _SIZES:
+            raise SettingsError(f"embed.dimensions = {size}: wordllama offers {', '.join(map(str, _SIZES))}")
+        return size
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)

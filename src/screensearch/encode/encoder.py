@@ -22,8 +22,8 @@ from screensearch.encode.masks import Masks, MaskSettings
 from screensearch.encode.text import normalise
 from screensearch.errors import SettingsError
 
-_ELEMENTS_REMEMBERED = 20_000  # some 12 MB
-_ATOMS_REMEMBERED = 100_000  # of finished screens, all together: some 6 MB
+_ELEMENTS_REMEMBERED = 10_000  # some 6 MB
+_ATOMS_REMEMBERED = 40_000  # of finished screens, all together: some 3 MB
 _METADATA_REMEMBERED = 1_024
 _LONGEST_REMEMBERED = 1_000  # characters of a raw label: longer ones would hold memory for nothing
 

@@ -20,12 +20,9 @@ class Region:
     right: float = 1.0  # (left, 1]
     bottom: float = 1.0  # (top, 1]
 
-    def __post_init__(self) -> None:
-        if not (0 <= self.left < self.right <= 1 and 0 <= self.top < self.bottom <= 1):
-            raise SettingsError(
-                f"mask region {self!r} is not inside the window; "
-                "give fractions with 0 <= left < right <= 1 and 0 <= top < bottom <= 1"
-            )
+    @property
+    def sound(self) -> bool:
+        return 0 <= self.left < self.right <= 1 and 0 <= self.top < self.bottom <= 1
 
     def holds(self, down: float, across: float) -> bool:
         return self.left <= across <= self.right and self.top <= down <= self.bottom
@@ -41,6 +38,12 @@ class MaskSettings:
     def __post_init__(self) -> None:
         for place, pattern in enumerate(self.patterns):
             compile_pattern(pattern, what=f"masks.patterns[{place}]")
+        for place, region in enumerate(self.regions):
+            if not region.sound:
+                raise SettingsError(
+                    f"masks.regions[{place}] is {region!r}, which is not inside the window; "
+                    "give fractions with 0 <= left < right <= 1 and 0 <= top < bottom <= 1"
+                )
 
 
 def compile_pattern(pattern: str, *, what: str) -> re.Pattern[str]:

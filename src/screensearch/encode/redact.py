@@ -19,7 +19,7 @@ from screensearch.errors import SettingsError
 
 _MOMENTS = ("capture", "export", "never")
 
-_CHARACTERS_REMEMBERED = 4_000_000  # of known texts, all together
+_CHARACTERS_REMEMBERED = 1_000_000  # of known texts, all together
 _COST_OF_AN_ENTRY = 200  # characters that an entry is counted as, besides its text
 _SHORTEST_REPEATED = 4  # characters: what is shorter is in other texts by chance
 _DEEPEST = 100  # parents that are followed: a malformed tree may go in circles

@@ -1,7 +1,8 @@
 """The contract between the explorer and whatever it explores.
 
 An action goes in, an observation comes out. A backend translates its own errors at its edge: what
-happens to the application is an `Outcome`; what happens to the machinery raises `EnvironmentFailed`.
+happens to the application is an `Outcome`, also when it happens before there is anything to see
+(`StartFailed`); what happens to the machinery raises `EnvironmentFailed`.
 ``screensearch.testing.check_environment`` is the contract as a test.
 """
 
@@ -13,8 +14,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from screensearch.domain.action import Action
 from screensearch.domain.screen import Observation
-from screensearch.domain.transition import Outcome
+from screensearch.domain.transition import START_FAILURES, Outcome
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.errors import PluginMisbehaved, ScreenSearchError
 from screensearch.registry import Registry
 
 
@@ -35,6 +37,31 @@ class Start:
     configuration: Mapping[str, str] = field(default_factory=dict)
 
 
+class StartFailed(ScreenSearchError):
+    """The application crashed, ended or hung before its first screen: a finding, no failure of the machinery.
+
+    The observation is what was on the screen then, if anything was: only its picture is kept.
+    """
+
+    def __init__(
+        self,
+        outcome: Outcome,
+        note: str,
+        *,
+        observation: Observation | None = None,
+        configuration: Mapping[str, str] | None = None,
+    ) -> None:
+        if outcome not in START_FAILURES:
+            raise PluginMisbehaved(
+                f"a start failed with the outcome {outcome!r}, which is none of {', '.join(START_FAILURES)}"
+            )
+        super().__init__(f"the start failed ({outcome.value}): {note}")
+        self.outcome = outcome
+        self.note = note
+        self.observation = observation
+        self.configuration: Mapping[str, str] = configuration or {}
+
+
 class Environment(Protocol):
     """One application instance, driven by one worker."""
 
@@ -42,7 +69,11 @@ class Environment(Protocol):
     """The target application: candidates are restricted to its elements."""
 
     async def reset(self, seed: int) -> Start:
-        """Begin an episode from a clean snapshot. The same seed gives the same configuration."""
+        """Begin an episode from a clean snapshot. The same seed gives the same configuration.
+
+        Raises `StartFailed` when the application itself does not get as far as a first screen; another
+        reset may follow.
+        """
         ...
 
     async def perform(self, action: Action) -> Result:

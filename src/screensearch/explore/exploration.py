@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import shlex
 import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -22,9 +23,16 @@ from screensearch.explore.budget import Budget, StopRule
 from screensearch.explore.consent import check_consent
 from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
-from screensearch.explore.progress import Meter, Progress, Summary
+from screensearch.explore.progress import (
+    Meter,
+    NeverStarted,
+    Progress,
+    Summary,
+    count_failed_starts,
+    count_outcome,
+)
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
-from screensearch.explore.worker import means_of, work
+from screensearch.explore.worker import NoStart, means_of, work
 from screensearch.record.run import Manifest, RunFolder, create_run, open_run_folder, own
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
@@ -138,6 +146,11 @@ def _explore(
             except KeyboardInterrupt:
                 if not exploration.given_up:
                     raise
+            except NoStart as problem:
+                raise NeverStarted(
+                    f"{problem} (see `screensearch findings {shlex.quote(str(run.path))}`)",
+                    exploration.summary(),
+                ) from problem
             return exploration.summary()
         finally:
             log.close()
@@ -219,6 +232,9 @@ class _Exploration:
                     await self._in_processes(environment, workers)
                 else:
                     await self._in_this_process(environment)
+        except NoStart:
+            self._ended = "failed starts"
+            raise
         finally:
             self._shard.checkpoint()
 
@@ -244,6 +260,8 @@ class _Exploration:
         try:
             with interrupts(lambda: self._stop("interrupted"), self._give_up):
                 await working
+        except NoStart:  # nothing is lost: the log says what became of each start
+            raise
         except (Exception, KeyboardInterrupt, asyncio.CancelledError) as problem:
             self._shard.lose(0, "given up at an interrupt" if self.given_up else repr(problem))
             raise
@@ -292,23 +310,24 @@ class _Exploration:
         shard, seconds = self._shard, self._meter.seconds
         reached = "states" if shard.budget.has_states() else "plateau"
         ended = "steps" if shard.budget.out_of_steps() else self._ended or reached
-        count = shard.graph.outcomes.get
+        graph = shard.graph
         return Summary(
             run=str(self._run.path),
             environment=self._run.manifest.environment,
             steps=shard.budget.taken,
-            states=shard.graph.states,
-            edges=shard.graph.edges,
-            captures=count(Outcome.CAPTURE, 0),
-            crashes=count(Outcome.CRASH, 0),
-            hangs=count(Outcome.HANG, 0),
-            exits=count(Outcome.EXIT, 0),
-            missed=count(Outcome.MISSED, 0),
-            lost=count(Outcome.LOST, 0),
+            states=graph.states,
+            edges=graph.edges,
+            captures=count_outcome(graph, Outcome.CAPTURE),
+            crashes=count_outcome(graph, Outcome.CRASH),
+            hangs=count_outcome(graph, Outcome.HANG),
+            exits=count_outcome(graph, Outcome.EXIT),
+            missed=count_outcome(graph, Outcome.MISSED),
+            lost=count_outcome(graph, Outcome.LOST),
+            failed_starts=count_failed_starts(graph),
             worker_failures=shard.worker_failures,
             seconds=round(seconds, 3),
             steps_per_second=round(self._meter.steps_taken / seconds, 1),
-            digest=shard.graph.digest(),
+            digest=graph.digest(),
             ended=ended,
             identifier=shard.resolver.describe(),
             new_outcomes=self._meter.new_outcomes,

@@ -1,5 +1,7 @@
 """What went wrong in a run, each kind once: crashes, hangs, exits and captures, with the way that led there.
 
+An application that failed before its first screen is a finding too: no state, no action, at the start.
+
 Derived from the log alone, so that a finding can be read, and walked again, as long as there is the log.
 """
 
@@ -9,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from screensearch.domain.screen import StateId
-from screensearch.domain.transition import Arrival, Entry, EpisodeId, Outcome, Transition
+from screensearch.domain.transition import Entry, EpisodeId, FailedStart, Outcome, Transition
 from screensearch.record.artifacts import Artifacts
 
 FINDINGS = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE)
@@ -20,11 +22,11 @@ LAST_SCREENSHOTS = 5
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An action that ended badly at a state: how often, and the first time that it did."""
+    """An action that ended badly at a state, or a start that did: how often, and the first time."""
 
     outcome: Outcome
-    state: StateId
-    signature: str
+    state: StateId | None  # None: before there was a screen
+    signature: str  # empty at the start
     count: int
     note: str  # what the environment said the first time
     first: int  # sequence number of the first time
@@ -32,7 +34,12 @@ class Finding:
     configuration: Mapping[str, str]  # of that episode
     actions: tuple[str, ...]  # signatures from the start of that episode to the one that failed, in order
     screenshots: tuple[str, ...]  # files with the last screens before it, oldest first; repeats left out
-    screenshot: str | None  # the file with the screen that it ended on: a capture has one
+    screenshot: str | None  # the file with the screen that it ended on: a capture has one, a start may
+
+    @property
+    def at_start(self) -> bool:
+        """Whether the application failed before its first screen."""
+        return self.state is None
 
 
 @dataclass(slots=True)
@@ -52,33 +59,41 @@ class _Episode:
 
 def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) -> list[Finding]:
     """Every finding of a log: by kind, then the most frequent first, then the oldest."""
-    found: dict[tuple[Outcome, StateId, str], Finding] = {}
+    found: dict[tuple[Outcome, StateId | None, str], Finding] = {}
     under_way: dict[int, _Episode] = {}  # by worker
     for sequence, entry in entries:
         worker = entry.episode.worker
-        if isinstance(entry, Arrival):
+        if not isinstance(entry, Transition):
             under_way[worker] = _Episode(entry.episode, dict(entry.configuration))
         episode = under_way[worker]
         if isinstance(entry, Transition):
             episode.actions.append(entry.signature or "")
-            if entry.outcome in FINDINGS:
-                key = (entry.outcome, entry.source, entry.signature or "")
-                known = found.get(key)
-                found[key] = (
-                    _first(sequence, entry, episode, artifacts)
-                    if known is None
-                    else replace(known, count=known.count + 1)
-                )
+        if isinstance(entry, FailedStart | Transition) and entry.outcome in FINDINGS:
+            key = (entry.outcome, *_where(entry))
+            known = found.get(key)
+            found[key] = (
+                _first(sequence, entry, episode, artifacts)
+                if known is None
+                else replace(known, count=known.count + 1)
+            )
         episode.see(entry)
     return sorted(found.values(), key=lambda each: (FINDINGS.index(each.outcome), -each.count, each.first))
 
 
-def _first(sequence: int, entry: Transition, episode: _Episode, artifacts: Artifacts) -> Finding:
+def _where(entry: FailedStart | Transition) -> tuple[StateId | None, str]:
+    """The state and the action that failed there; at the start there is neither."""
+    return (None, "") if isinstance(entry, FailedStart) else (entry.source, entry.signature or "")
+
+
+def _first(
+    sequence: int, entry: FailedStart | Transition, episode: _Episode, artifacts: Artifacts
+) -> Finding:
     ended_on = entry.evidence.screenshot
+    state, signature = _where(entry)
     return Finding(
         outcome=entry.outcome,
-        state=entry.source,
-        signature=entry.signature or "",
+        state=state,
+        signature=signature,
         count=1,
         note=entry.note,
         first=sequence,

@@ -37,6 +37,17 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginFailed:
+    """An episode ended before it had a first screen."""
+
+    episode: EpisodeId
+    outcome: Outcome
+    evidence: Evidence
+    configuration: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """One action was executed. `sighting` is absent when nothing could be observed after it."""
 
@@ -78,7 +89,7 @@ class Here:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to a begin or a report, given once it is durable.
+    """The answer to a begin, a failed one or a report, given once it is durable.
 
     `snapshot` is the committed sequence number that `here` describes. `here` is absent when the
     episode is over (the application is gone or was left). `proceed` says whether the run wants

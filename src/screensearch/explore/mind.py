@@ -88,6 +88,13 @@ class Mind:
             sighting = Sighting(screen=screen, elements=zlib.compress(encode_observation(observation), 1))
         return sighting, None if writing is None else await writing
 
+    async def keep_picture(self, observation: Observation) -> str | None:
+        """Make a screenshot durable, and nothing else of what is seen; secrets are taken out as in `see`."""
+        picture = self._redacted(observation).screenshot
+        if self._artifacts is None or picture is None:
+            return None
+        return await asyncio.to_thread(self._artifacts.put_image, picture)
+
     def learn_row(self, sighting: Sighting | None, receipt: Receipt) -> None:
         """Remember where the store keeps a screen, so that it need not travel again."""
         if sighting is None or sighting.screen is None or receipt.here is None:

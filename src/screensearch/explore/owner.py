@@ -21,12 +21,10 @@ from types import FrameType
 
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError
-from screensearch.explore.messages import Announce, Begin, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.store import Message, ShardStore
 from screensearch.explore.wire import Assignment, Failed, Frame, Frames, pack
-
-FUTILE_STARTS = 3
-"""So many starts of one worker in a row without a step of its own end the run."""
+from screensearch.explore.worker import FUTILE_STARTS, NoStart
 
 FIRST_BACK_OFF_SECONDS = 0.25
 """How long to wait after the first futile start; twice as long after each further one."""
@@ -47,14 +45,23 @@ class Connection(asyncio.Protocol):
     def __init__(self, owner: Owner, worker: int, deadline_seconds: float) -> None:
         self.worker = worker
         self.failure: str | None = None
+        self.never_started = False  # the failure is the application's own
+        self.hopeless = False  # another start would fail in the same way
         self.told_to_end = False
         self.steps = 0  # that this life of the worker reported
+        self._starts = 0  # since the last of them
+        self._in_episode = False
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = owner
         self._deadline_seconds = deadline_seconds
         self._since = asyncio.get_running_loop().time()  # when it was last told or told us something
         self._frames = Frames()
         self._transport: asyncio.WriteTransport | None = None
+
+    @property
+    def futile(self) -> int:
+        """Starts since its last step, with the one that it was about to make if it is in no episode."""
+        return self._starts + (not self._in_episode)
 
     @property
     def silent_seconds(self) -> float:
@@ -88,13 +95,17 @@ class Connection(asyncio.Protocol):
             self.close()
 
     def _take(self, frame: Frame) -> None:
-        if isinstance(frame, Begin | Report):
-            self.steps += isinstance(frame, Report)
+        if isinstance(frame, Begin | BeginFailed | Report):
+            stepped = isinstance(frame, Report)
+            self.steps += stepped
+            self._starts = 0 if stepped else self._starts + 1
+            self._in_episode = not isinstance(frame, BeginFailed)
             self._owner.take(self, frame)
         elif isinstance(frame, Announce):
             self._owner.shard.announce(frame)
         elif isinstance(frame, Failed):
-            self.failure = frame.message
+            self.failure, self.never_started = frame.message, frame.never_started
+            self.hopeless = frame.hopeless
         else:
             raise FormatError(f"a worker sent {type(frame).__name__}, which only an owner sends")
 
@@ -187,17 +198,23 @@ class Owner:
         """Start a worker, and start it again while it dies with work left to do."""
         futile = 0
         while True:
-            connection, failure = await self._run_process(worker)
+            connection, failure = await self._run_process(worker, futile)
             if connection.told_to_end:  # it owes nothing any more, however it went
                 self.shard.worker_failures += failure is not None
                 if await self._enough():
                     return
                 continue
+            if connection.never_started:  # nothing is lost: the log says what became of each start
+                raise NoStart(failure)
             self.shard.lose(worker, failure or "it ended without being told to")
             self._news.set()
-            futile = 0 if connection.steps else futile + 1
-            if futile == FUTILE_STARTS:
-                raise EnvironmentFailed(f"worker {worker} failed {futile} times without a step: {failure}")
+            if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
+                raise EnvironmentFailed(f"worker {worker} failed: {failure}")
+            futile = connection.futile + (0 if connection.steps else futile)
+            if futile >= FUTILE_STARTS:
+                raise EnvironmentFailed(
+                    f"worker {worker} failed, and its last {FUTILE_STARTS} starts led to no step: {failure}"
+                )
             if futile:
                 await asyncio.sleep(FIRST_BACK_OFF_SECONDS * 2 ** (futile - 1))
             if self.shard.budget.exhausted:
@@ -214,7 +231,7 @@ class Owner:
             await self._news.wait()
         return budget.enough(budget.under_way)
 
-    async def _run_process(self, worker: int) -> tuple[Connection, str | None]:
+    async def _run_process(self, worker: int, futile: int) -> tuple[Connection, str | None]:
         """One life of a worker process, and how it failed if it did."""
         path = _output_path(self._folder, worker)
         try:
@@ -231,6 +248,7 @@ class Owner:
                 folder=str(self._folder),
                 seed=self._seed,
                 first_episode=self.shard.next_episode(worker),
+                futile=futile,
             )
         )
         try:

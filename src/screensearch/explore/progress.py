@@ -6,8 +6,11 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from screensearch.domain.transition import Outcome
+from screensearch.domain.transition import START_FAILURES, Outcome
+from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import ShardStore
+from screensearch.record.graph import StateGraph
+from screensearch.record.log import FAILED_STARTS, failed_start
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an exploration came to: the object that ``--json`` prints."""
+    """What an exploration came to: the object that ``--json`` prints.
+
+    Crashes, hangs and exits count those before the first screen; `failed_starts` says how many those are.
+    """
 
     run: str
     environment: str
@@ -46,13 +52,33 @@ class Summary:
     exits: int
     missed: int
     lost: int
+    failed_starts: int
     worker_failures: int  # workers that died or were given up, in this exploration
     seconds: float
     steps_per_second: float  # of this exploration, not of earlier ones that it resumed
     digest: str
-    ended: str  # "steps", "seconds", "states", "plateau" or "interrupted"
+    ended: str  # "steps", "seconds", "states", "plateau", "interrupted" or "failed starts"
     identifier: str
     new_outcomes: dict[str, int]  # how often each outcome came up in this exploration alone
+
+
+class NeverStarted(ScreenSearchError):
+    """The application failed at its start so often in a row that the run ended; with what it came to."""
+
+    def __init__(self, message: str, summary: Summary) -> None:
+        super().__init__(message)
+        self.summary = summary
+
+
+def count_outcome(graph: StateGraph, outcome: Outcome) -> int:
+    """How often an outcome came up, before the first screen of an episode as well as after an action."""
+    at_start = graph.outcomes.get(failed_start(outcome), 0) if outcome in START_FAILURES else 0
+    return graph.outcomes.get(outcome, 0) + at_start
+
+
+def count_failed_starts(graph: StateGraph) -> int:
+    """How many episodes ended before their first screen."""
+    return sum(graph.outcomes.get(each, 0) for each in FAILED_STARTS)
 
 
 class Meter:
@@ -63,7 +89,7 @@ class Meter:
         self._window_seconds = window_seconds
         self._begun = time.perf_counter()
         self._steps_at_start = shard.budget.taken
-        self._outcomes_at_start = dict(shard.graph.outcomes)
+        self._outcomes_at_start = {each: count_outcome(shard.graph, each) for each in Outcome}
         self._readings: deque[tuple[float, int, int, int, float]] = deque()
 
     @property
@@ -78,8 +104,8 @@ class Meter:
     @property
     def new_outcomes(self) -> dict[str, int]:
         """How often each outcome came up in this exploration; one that did not is left out."""
-        counts = self._shard.graph.outcomes
-        new = {each.value: counts.get(each, 0) - self._outcomes_at_start.get(each, 0) for each in Outcome}
+        graph = self._shard.graph
+        new = {each.value: count_outcome(graph, each) - self._outcomes_at_start[each] for each in Outcome}
         return {outcome: count for outcome, count in new.items() if count}
 
     def read(self) -> Progress:
@@ -90,7 +116,6 @@ class Meter:
             self._readings.popleft()
         then, steps_then, states_then, landings_then, ambiguity_then = self._readings[0]
         landed = landings - landings_then
-        count = graph.outcomes.get
         return Progress(
             steps=steps,
             states=graph.states,
@@ -99,12 +124,12 @@ class Meter:
             steps_per_second=(steps - steps_then) / (now - then) if now > then else 0.0,
             revisit_rate=1 - (graph.states - states_then) / landed if landed else 0.0,
             ambiguity=(ambiguity - ambiguity_then) / landed if landed else 0.0,
-            captures=count(Outcome.CAPTURE, 0),
-            crashes=count(Outcome.CRASH, 0),
-            hangs=count(Outcome.HANG, 0),
-            exits=count(Outcome.EXIT, 0),
-            missed=count(Outcome.MISSED, 0),
-            lost=count(Outcome.LOST, 0),
+            captures=count_outcome(graph, Outcome.CAPTURE),
+            crashes=count_outcome(graph, Outcome.CRASH),
+            hangs=count_outcome(graph, Outcome.HANG),
+            exits=count_outcome(graph, Outcome.EXIT),
+            missed=count_outcome(graph, Outcome.MISSED),
+            lost=count_outcome(graph, Outcome.LOST),
             worker_failures=self._shard.worker_failures,
             stopping=self._shard.budget.stopping,
         )

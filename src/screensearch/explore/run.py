@@ -12,7 +12,7 @@ from typing import Any
 
 from screensearch.config import Settings, settings_from_document
 from screensearch.domain.document import decode_observation
-from screensearch.domain.screen import Image, Observation, Screen, StateId
+from screensearch.domain.screen import Image, Observation, Screen, StateId, crop
 from screensearch.domain.transition import Arrival, Entry, Transition
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.findings import Finding, find_failures
@@ -21,7 +21,6 @@ from screensearch.explore.store import restore_graph
 from screensearch.explore.verify import Verification, verify_log
 from screensearch.identify.resolve import Resolver
 from screensearch.identify.verify import Comparison, compare
-from screensearch.record.artifacts import crop
 from screensearch.record.graph import StateGraph, Tried
 from screensearch.record.run import RunFolder, open_run_folder
 
@@ -99,7 +98,7 @@ class Run:
         return self.graph.tried(state)
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
-        """The whole log: arrivals and transitions with their sequence numbers."""
+        """The whole log: arrivals, failed starts and transitions with their sequence numbers."""
         return self.log.read()
 
     def transitions(self) -> Iterator[Transition]:
@@ -107,7 +106,7 @@ class Run:
         return (entry for _, entry in self.log.read() if isinstance(entry, Transition))
 
     def arrivals(self) -> Iterator[Arrival]:
-        """The beginning of every episode, in order."""
+        """The beginning of every episode, in order; one that failed at its start has none."""
         return (entry for _, entry in self.log.read() if isinstance(entry, Arrival))
 
     def founding_screen(self, state: StateId) -> Screen:

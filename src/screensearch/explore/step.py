@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from screensearch.domain.screen import Observation
 from screensearch.domain.text import storable
 from screensearch.domain.transition import EpisodeId
-from screensearch.environments.protocol import Environment
+from screensearch.environments.protocol import Environment, StartFailed
 from screensearch.errors import EnvironmentFailed
-from screensearch.explore.messages import Announce, Begin, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.mind import Mind
 
 T = TypeVar("T")
@@ -27,9 +27,11 @@ Witness = Callable[[EpisodeId, int], None]
 
 
 class Store(Protocol):
-    """The single writer, as a worker sees it. `begin` and `record` return once the entry is durable."""
+    """The single writer, as a worker sees it. A receipt is returned once the entry is durable."""
 
     async def begin(self, begin: Begin) -> Receipt: ...
+
+    async def begin_failed(self, failed: BeginFailed) -> Receipt: ...
 
     async def record(self, report: Report) -> Receipt: ...
 
@@ -47,12 +49,24 @@ class Moment:
     since: float  # when the observation was there: the decision's clock starts
 
 
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What an episode came to: its steps, what the store said last, and why it never began, if so."""
+
+    steps: int
+    receipt: Receipt
+    failed: str | None = None
+
+
 async def begin_episode(
     world: Environment, store: Store, mind: Mind, episode: EpisodeId, seed: int
-) -> Moment:
-    """Reset the application and say where it stands."""
+) -> Moment | Episode:
+    """Reset the application and say where it stands; or that it did not start, and how that went."""
     begun = time.perf_counter()
-    start = await _in_time(world.reset(seed), mind.deadline_seconds, "reset")
+    try:
+        start = await _in_time(world.reset(seed), mind.deadline_seconds, "reset")
+    except StartFailed as failure:
+        return await _fail(store, mind, episode, failure, act_seconds=time.perf_counter() - begun)
     observed = time.perf_counter()
     sighting, screenshot = await mind.see(start.observation)
     receipt = await store.begin(
@@ -60,13 +74,33 @@ async def begin_episode(
             episode=episode,
             sighting=sighting,
             evidence=mind.evidence(screenshot, start.observation, act_seconds=observed - begun),
-            configuration=tuple(
-                sorted((storable(name), storable(value)) for name, value in start.configuration.items())
-            ),
+            configuration=_storable(start.configuration),
         )
     )
     mind.learn_row(sighting, receipt)
     return Moment(episode, 0, start.observation, receipt, observed)
+
+
+async def _fail(
+    store: Store, mind: Mind, episode: EpisodeId, failure: StartFailed, *, act_seconds: float
+) -> Episode:
+    """Record an episode that has no first screen."""
+    seen, note = failure.observation, storable(mind.redact(failure.note))
+    picture = None if seen is None else await mind.keep_picture(seen)
+    receipt = await store.begin_failed(
+        BeginFailed(
+            episode=episode,
+            outcome=failure.outcome,
+            evidence=mind.evidence(picture, seen, act_seconds=act_seconds),
+            configuration=_storable(failure.configuration),
+            note=note,
+        )
+    )
+    return Episode(0, receipt, note)
+
+
+def _storable(configuration: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((storable(name), storable(value)) for name, value in configuration.items()))
 
 
 async def explore_step(world: Environment, store: Store, mind: Mind, moment: Moment) -> Moment | None:
@@ -126,17 +160,19 @@ async def explore_episode(
     seed: int,
     length: int,
     witness: Witness | None = None,
-) -> Moment:
-    """Run one episode of at most `length` actions; give its last moment."""
-    moment = await begin_episode(world, store, mind, episode, seed)
-    while True:
-        if moment.receipt.here is None:
-            return moment
+) -> Episode:
+    """Run one episode of at most `length` actions."""
+    begun = await begin_episode(world, store, mind, episode, seed)
+    if isinstance(begun, Episode):
+        return begun
+    moment = begun
+    while moment.receipt.here is not None:
         if witness is not None:
             witness(episode, moment.step)
         if not moment.receipt.proceed or moment.step >= length:
-            return moment
+            break
         after = await explore_step(world, store, mind, moment)
         if after is None:
-            return moment
+            break
         moment = after
+    return Episode(moment.step, moment.receipt)

@@ -22,6 +22,7 @@ from screensearch.domain.transition import (
     Entry,
     EpisodeId,
     Evidence,
+    FailedStart,
     Outcome,
     Reward,
     Transition,
@@ -29,14 +30,23 @@ from screensearch.domain.transition import (
 from screensearch.encode.embed import make_embedder
 from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.budget import Budget
-from screensearch.explore.messages import Announce, Begin, Here, Receipt, Report, Sighting, Tried
+from screensearch.explore.messages import (
+    Announce,
+    Begin,
+    BeginFailed,
+    Here,
+    Receipt,
+    Report,
+    Sighting,
+    Tried,
+)
 from screensearch.identify.resolve import IDENTIFIERS, Resolver
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
-from screensearch.record.log import Log
+from screensearch.record.log import Log, failed_start
 from screensearch.select.reward import reward_on
 
-Message = Begin | Report
+Message = Begin | BeginFailed | Report
 
 EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
 """Outcomes that count as steps: an action was carried out, or its target was found missing."""
@@ -156,6 +166,9 @@ class ShardStore:
 
     def _check(self, message: Message) -> None:
         """Refuse what no worker of ours would say, before anything has changed."""
+        if isinstance(message, BeginFailed):
+            failed_start(message.outcome)
+            return
         sighting = message.sighting
         if sighting is not None and sighting.screen is None:
             row = sighting.row
@@ -189,7 +202,7 @@ class ShardStore:
         earlier = self._repeated(message)
         if earlier is not None:
             return earlier
-        entry = self._arrival(message) if isinstance(message, Begin) else self._transition(message)
+        entry = self._entry(message)
         self._append(entry)
         worker = entry.episode.worker
         self._under_way.pop(worker, None)
@@ -219,6 +232,15 @@ class ShardStore:
 
     def _append(self, entry: Entry) -> None:
         self.graph.apply_entry(self.log.append(entry), entry)
+
+    def _entry(self, message: Message) -> Entry:
+        if isinstance(message, Report):
+            return self._transition(message)
+        if isinstance(message, Begin):
+            return self._arrival(message)
+        return FailedStart(
+            message.episode, message.outcome, message.evidence, message.configuration, message.note
+        )
 
     def _arrival(self, begin: Begin) -> Arrival:
         row = self._row(begin.sighting)
@@ -340,6 +362,9 @@ class LocalStore:
 
     async def begin(self, begin: Begin) -> Receipt:
         return await self._handle(begin)
+
+    async def begin_failed(self, failed: BeginFailed) -> Receipt:
+        return await self._handle(failed)
 
     async def record(self, report: Report) -> Receipt:
         return await self._handle(report)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
-from screensearch.domain.transition import Arrival, Entry, EpisodeId, Outcome, Transition
+from screensearch.domain.transition import Entry, EpisodeId, Outcome, Transition
 from screensearch.record.artifacts import Artifacts
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log
@@ -147,7 +147,7 @@ class _Audit:
         if derived != entry.reward:
             self.problem(f"entry {sequence} logged {entry.reward}, eq. 5 gives {derived}")
 
-    def _check_screenshot(self, sequence: int, entry: Arrival | Transition) -> None:
+    def _check_screenshot(self, sequence: int, entry: Entry) -> None:
         name = entry.evidence.screenshot
         if name is None or name in self._screenshots:
             return

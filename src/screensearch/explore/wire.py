@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from screensearch.errors import FormatError
-from screensearch.explore.messages import Announce, Begin, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 
 LENGTH = struct.Struct("<I")
 LONGEST = 256 * 1024 * 1024
@@ -27,6 +27,7 @@ class Assignment:
     folder: str
     seed: int
     first_episode: int
+    futile: int  # starts in a row without a step that this worker has behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,12 @@ class Failed:
     """A worker's last words: it cannot go on, and why."""
 
     message: str
+    never_started: bool = False  # it was the application that failed, not what drives it
+    hopeless: bool = False  # another start would end the same way
 
 
-Frame = Assignment | Failed | Begin | Report | Announce | Receipt
-_TYPES: tuple[type[Any], ...] = (Assignment, Failed, Begin, Report, Announce, Receipt)
+Frame = Assignment | Failed | Begin | BeginFailed | Report | Announce | Receipt
+_TYPES: tuple[type[Any], ...] = (Assignment, Failed, Begin, BeginFailed, Report, Announce, Receipt)
 _TAG = {kind: bytes([index]) for index, kind in enumerate(_TYPES)}
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS = tuple(msgspec.msgpack.Decoder(kind) for kind in _TYPES)

@@ -11,15 +11,20 @@ import numpy as np
 from screensearch.config import Settings
 from screensearch.domain.transition import EpisodeId
 from screensearch.environments.protocol import Environment, Means, TruthTeller
-from screensearch.errors import EnvironmentFailed
+from screensearch.errors import EnvironmentFailed, ScreenSearchError
 from screensearch.explore.mind import Mind
-from screensearch.explore.step import Store, Witness, explore_episode
+from screensearch.explore.step import Episode, Store, Witness, explore_episode
 from screensearch.record.artifacts import Artifacts
 from screensearch.record.run import ARTIFACTS, TRUTH
 from screensearch.record.truth import TruthNotes
 
-EMPTY_EPISODES = 3
-"""So many episodes in a row without a single action mean that there is nothing to explore."""
+FUTILE_STARTS = 3
+"""So many starts of one worker in a row without a step end the run: the application did not start, offered
+nothing to do, or could not be driven."""
+
+
+class NoStart(ScreenSearchError):
+    """The application failed at its start again and again: what it did is in the log."""
 
 
 async def work(
@@ -31,11 +36,15 @@ async def work(
     worker: int,
     seed: int,
     first_episode: int,
+    futile: int = 0,
 ) -> None:
-    """Run episodes until a receipt says that the run has enough."""
+    """Run episodes until a receipt says that the run has enough.
+
+    `futile` counts the starts in a row without a step that the worker has behind it, over its lives.
+    """
     artifacts = Artifacts(folder / ARTIFACTS) if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, artifacts)
-    number, empty = first_episode, 0
+    number = first_episode
     with _witness(world, folder / TRUTH, worker) as witness:
         while True:
             world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
@@ -52,13 +61,22 @@ async def work(
             if not last.receipt.proceed:
                 mind.tell_counts()
                 return
-            empty = empty + 1 if last.step == 0 else 0
-            if empty == EMPTY_EPISODES:
-                raise EnvironmentFailed(
-                    f"{world.application!r} offered no action on its first screen in {empty} episodes; "
-                    "check the candidates and guard settings and that its elements can be clicked"
-                )
+            futile = 0 if last.steps else futile + 1
+            if futile >= FUTILE_STARTS:
+                raise _given_up(world.application, futile, last)
             number += 1
+
+
+def _given_up(application: str, futile: int, last: Episode) -> ScreenSearchError:
+    """Why there is no use in another start."""
+    if last.failed is not None:
+        return NoStart(
+            f"{application!r} failed at its start {futile} times in a row, the last time: {last.failed}"
+        )
+    return EnvironmentFailed(
+        f"{application!r} offered no action on its first screen in {futile} episodes; "
+        "check the candidates and guard settings and that its elements can be clicked"
+    )
 
 
 def means_of(settings: Settings) -> Means:

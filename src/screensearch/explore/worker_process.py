@@ -19,10 +19,10 @@ from pathlib import Path
 from screensearch.config import settings_from_document
 from screensearch.encode.redact import Redactor
 from screensearch.environments.specification import open_environment
-from screensearch.errors import FormatError, ScreenSearchError
-from screensearch.explore.messages import Announce, Begin, Receipt, Report
+from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
-from screensearch.explore.worker import means_of, work
+from screensearch.explore.worker import NoStart, means_of, work
 
 
 class OwnerGone(Exception):
@@ -38,6 +38,9 @@ class RemoteStore:
 
     async def begin(self, begin: Begin) -> Receipt:
         return await self._ask(begin)
+
+    async def begin_failed(self, failed: BeginFailed) -> Receipt:
+        return await self._ask(failed)
 
     async def record(self, report: Report) -> Receipt:
         return await self._ask(report)
@@ -55,7 +58,7 @@ class RemoteStore:
         except (asyncio.IncompleteReadError, ConnectionError) as problem:
             raise OwnerGone from problem
 
-    async def _ask(self, message: Begin | Report) -> Receipt:
+    async def _ask(self, message: Begin | BeginFailed | Report) -> Receipt:
         self.send(message)
         answer = await self.receive()
         if isinstance(answer, Failed):
@@ -88,13 +91,20 @@ async def serve(connection: socket.socket) -> None:
                 worker=assignment.worker,
                 seed=assignment.seed,
                 first_episode=assignment.first_episode,
+                futile=assignment.futile,
             )
         finally:
             await world.close()
     except ScreenSearchError as problem:
         words = str(problem)  # they may quote what the application said or showed
         clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
-        store.send(Failed(clean))
+        store.send(
+            Failed(
+                clean,
+                never_started=isinstance(problem, NoStart),
+                hopeless=isinstance(problem, HopelessStart),
+            )
+        )
     await store.close()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image as Pillow
 from PIL import UnidentifiedImageError
 
-from screensearch.domain.screen import Box, Image
+from screensearch.domain.screen import Image
 from screensearch.errors import FormatError, StoreFailed
 from screensearch.record.durable import sync_folder, write_durably
 
@@ -120,14 +120,3 @@ def _name(image: Image) -> str:
     content = hashlib.sha256(f"rgb {image.width}x{image.height}\n".encode())  # 3.6 ms for 1080p
     content.update(image.pixels)
     return content.hexdigest()
-
-
-def crop(image: Image, box: Box) -> Image:
-    """The part of a picture under a box, cut at its edges; at least one pixel."""
-    left, top = (min(max(int(at), 0), size - 1) for at, size in ((box.x, image.width), (box.y, image.height)))
-    right = min(max(int(box.x + box.width), left + 1), image.width)
-    bottom = min(max(int(box.y + box.height), top + 1), image.height)
-    rows = (
-        image.pixels[3 * (y * image.width + left) : 3 * (y * image.width + right)] for y in range(top, bottom)
-    )
-    return Image(right - left, bottom - top, b"".join(rows))

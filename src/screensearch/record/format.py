@@ -20,13 +20,14 @@ from screensearch.domain.transition import (
     Entry,
     EpisodeId,
     Evidence,
+    FailedStart,
     Outcome,
     Reward,
     RunnerUp,
     Transition,
 )
 from screensearch.errors import FormatError, NewerFormat
-from screensearch.record.log import START
+from screensearch.record.log import FAILED_STARTS, START, failed_start
 
 FORMAT_VERSION = 1
 
@@ -120,6 +121,9 @@ def encode_entry(entry: Entry) -> StoredEntry:
     outcome, source, signature, snapshot, total = START, None, None, None, None
     if isinstance(entry, Arrival):
         detail.configuration = entry.configuration
+    elif isinstance(entry, FailedStart):
+        outcome = failed_start(entry.outcome)
+        detail.configuration, detail.note = entry.configuration, entry.note
     else:
         outcome, source, signature = entry.outcome.value, entry.source, entry.signature
         detail.note = entry.note
@@ -166,7 +170,8 @@ def decode_entry(stored: StoredEntry) -> Entry:
     what = f"step {stored.step} of {episode}"
     try:
         detail = _DETAIL.decode(stored.detail)
-        outcome = None if stored.outcome == START else Outcome(stored.outcome)
+        failed = FAILED_STARTS.get(stored.outcome)
+        outcome = None if stored.outcome == START else failed or Outcome(stored.outcome)
     except (msgspec.DecodeError, ValueError) as problem:
         raise FormatError(f"{what} is malformed: {problem}") from problem
     decision = _decision(stored.target, detail.decision)
@@ -175,6 +180,10 @@ def decode_entry(stored: StoredEntry) -> Entry:
             raise FormatError(f"{what} is an arrival without a state or a screen: the log is damaged")
         return Arrival(
             episode, decision, stored.screen, detail.evidence, detail.configuration, step=stored.step
+        )
+    if failed is not None:
+        return FailedStart(
+            episode, failed, detail.evidence, detail.configuration, detail.note, step=stored.step
         )
     if stored.source is None:
         raise FormatError(f"{what} is a transition without a source: the log is damaged")

@@ -17,7 +17,7 @@ from screensearch.errors import FormatError
 from screensearch.record import ambiguity as measure
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.columns import GraphColumns, decode_columns
-from screensearch.record.log import START, Row, row_of
+from screensearch.record.log import FAILED_STARTS, START, Row, row_of
 
 _OK = "ok"
 _NO_ACTIONS: Mapping[str, Tried] = MappingProxyType({})
@@ -139,7 +139,9 @@ class StateGraph:
                 if outcome == START:
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1
                 elif state is None:
-                    raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
+                    if source is not None or target is not None or outcome not in FAILED_STARTS:
+                        raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
+                    outcomes[outcome] = outcomes.get(outcome, 0) + 1
                 elif outcome != _OK:
                     _note_failure(state, signature, outcome)
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1
@@ -185,7 +187,7 @@ class StateGraph:
 
     @property
     def outcomes(self) -> Mapping[str, int]:
-        """Entries by outcome; arrivals count as ``start``."""
+        """Entries by outcome; arrivals count as ``start``, failed starts as ``start:crash`` and so on."""
         return MappingProxyType(self._outcomes)
 
     def iter_states(self) -> Iterator[StateId]:

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from screensearch.domain.screen import Screen, StateId
-from screensearch.domain.transition import Arrival, Entry, EpisodeId, Outcome
+from screensearch.domain.transition import START_FAILURES, Arrival, Entry, EpisodeId, FailedStart, Outcome
 from screensearch.errors import FormatError, ScreenSearchError
 
 START = "start"
 """The outcome of an `Arrival` in rows and counts: not an execution, so not an `Outcome`."""
+
+FAILED_STARTS = {f"{START}:{outcome.value}": outcome for outcome in START_FAILURES}
+"""The outcomes of a `FailedStart` there, such as ``start:crash``: no execution either."""
 
 
 class DuplicateEntry(ScreenSearchError):
@@ -26,7 +29,7 @@ class Row(NamedTuple):
     """The columns of an entry that the fold reads."""
 
     sequence: int
-    outcome: str  # START or the value of an Outcome
+    outcome: str  # START, one of FAILED_STARTS or the value of an Outcome
     source: StateId | None
     signature: str | None
     target: StateId | None
@@ -49,10 +52,21 @@ class Checkpoint(NamedTuple):
     graph: bytes
 
 
+def failed_start(outcome: Outcome) -> str:
+    """The outcome of a `FailedStart` in rows and counts; `FormatError` for one that it cannot have."""
+    text = f"{START}:{outcome.value}"
+    if text not in FAILED_STARTS:
+        known = ", ".join(START_FAILURES)
+        raise FormatError(f"a start cannot fail with the outcome {outcome.value!r} (possible: {known})")
+    return text
+
+
 def row_of(sequence: int, entry: Entry) -> Row:
     """The row that a log gives for this entry. An `OK` must carry all that the statistics need."""
     if isinstance(entry, Arrival):
         return Row(sequence, START, None, None, entry.decision.state, None)
+    if isinstance(entry, FailedStart):
+        return Row(sequence, failed_start(entry.outcome), None, None, None, None)
     reward = None if entry.reward is None else entry.reward.total
     if entry.outcome is Outcome.OK and (
         entry.signature is None or entry.decision is None or reward is None or not math.isfinite(reward)

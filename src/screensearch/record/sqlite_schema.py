@@ -26,7 +26,7 @@ CREATE TABLE screens (
 CREATE TABLE entries (
   seq INTEGER PRIMARY KEY,
   worker INTEGER NOT NULL, episode INTEGER NOT NULL, step INTEGER NOT NULL,
-  outcome TEXT NOT NULL,  -- 'start' for an arrival
+  outcome TEXT NOT NULL,  -- 'start' for an arrival, 'start:crash' and the like for a failed start
   source INTEGER, signature INTEGER REFERENCES signatures, target INTEGER,
   founded INTEGER NOT NULL,
   snapshot INTEGER,

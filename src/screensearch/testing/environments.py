@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -11,7 +11,7 @@ from screensearch.domain.action import Action
 from screensearch.domain.roles import ROLES
 from screensearch.domain.screen import Element, Observation
 from screensearch.domain.transition import Outcome
-from screensearch.environments.protocol import Environment, Result, Start, TruthTeller
+from screensearch.environments.protocol import Environment, Result, Start, StartFailed, TruthTeller
 from screensearch.testing.contract import ContractBroken, require, unbroken
 
 WINDOW_KINDS = ("main", "dialog", "menu", "popup")
@@ -26,16 +26,16 @@ async def check_environment(
 ) -> None:
     """Drive an environment for a while and raise `ContractBroken` on the first broken clause.
 
-    Clauses: it names its application; `reset` is repeatable under a seed, also after a failure;
+    Clauses: it names its application, which starts; `reset` is repeatable under a seed, also after a failure;
     observations are well formed; every template can be performed; an outcome and what is seen agree;
     truth, where told, is JSON and does not change by being read; `close` is safe to call twice.
     """
     environment = open_environment()
     try:
         require(bool(environment.application), "`application` names the target", environment.application)
-        start = await environment.reset(seed)
+        start = await _reset(environment, seed)
         _check_start(environment, start)
-        again = await environment.reset(seed)
+        again = await _reset(environment, seed)
         _check_start(environment, again)
         require(
             dict(again.configuration) == dict(start.configuration),
@@ -50,10 +50,22 @@ async def check_environment(
         await environment.close()
 
 
+async def _reset(environment: Environment, seed: int) -> Start:
+    """Begin an episode. An application that does not start cannot be checked; how that is told can."""
+    try:
+        return await environment.reset(seed)
+    except StartFailed as failure:
+        _check_configuration(failure.configuration)
+        require(bool(failure.note), "a start that failed says how", failure.outcome)
+        if failure.observation is not None:
+            _check_observation(failure.observation)
+        raise ContractBroken(f"the application starts; found {failure}") from failure
+
+
 async def _check_templates(environment: Environment, seed: int) -> None:
     """Each template once, from a fresh episode."""
     for template in TEMPLATES:
-        start = await environment.reset(seed)
+        start = await _reset(environment, seed)
         action = _example(template, start.observation, environment.application)
         if action is not None:
             _check_result(environment, action, await environment.perform(action))
@@ -63,7 +75,7 @@ async def _check_walk(environment: Environment, steps: int, seed: int) -> None:
     """A random walk over what can be clicked and typed into; a new episode after every failure."""
     rng = random.Random(seed)  # noqa: S311 - a test, not a secret
     episode = seed
-    observation = (await environment.reset(episode)).observation
+    observation = (await _reset(environment, episode)).observation
     for _ in range(steps):
         action = _any_action(observation, environment.application, rng)
         result = await environment.perform(action)
@@ -72,7 +84,7 @@ async def _check_walk(environment: Environment, steps: int, seed: int) -> None:
             observation = result.observation
             continue
         episode += 1
-        start = await environment.reset(episode)
+        start = await _reset(environment, episode)
         _check_start(environment, start)
         observation = start.observation
 
@@ -106,12 +118,7 @@ def _any_action(observation: Observation, application: str, rng: random.Random) 
 
 
 def _check_start(environment: Environment, start: Start) -> None:
-    pairs = dict(start.configuration)
-    require(
-        all(isinstance(key, str) and isinstance(value, str) for key, value in pairs.items()),
-        "a configuration maps strings to strings",
-        pairs,
-    )
+    _check_configuration(start.configuration)
     _check_observation(start.observation)
     require(
         start.observation.window.application == environment.application,
@@ -119,6 +126,15 @@ def _check_start(environment: Environment, start: Start) -> None:
         start.observation.window,
     )
     _check_truth(environment)
+
+
+def _check_configuration(configuration: Mapping[str, str]) -> None:
+    pairs = dict(configuration)
+    require(
+        all(isinstance(key, str) and isinstance(value, str) for key, value in pairs.items()),
+        "a configuration maps strings to strings",
+        pairs,
+    )
 
 
 def _check_result(environment: Environment, action: Action, result: Result) -> None:

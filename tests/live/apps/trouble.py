@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """The trouble maker: a GTK 3 program that does everything an application should not do.
 
-    trouble.py [EXTRA ...] [--stubborn]
+    trouble.py [EXTRA ...] [--stubborn] [--at-start=WAY] [DOCUMENT.txt]
 
 The plain window has a menu bar, a label that says what happened last, and a few buttons. Each EXTRA builds
 one more piece, so that the window stays small for those who do not need it:
 
-    ends       Crash (SIGSEGV), Abort (SIGABRT), Exit with 3, Quit, Hang (for ever), Freeze a while
+    ends       Crash (SIGSEGV), Abort (SIGABRT), Exit with 3, Quit, Hang (for ever), Loop (for ever, and
+               busy), Freeze a while
+    greedy     Take memory (all there is), Take processes (all there are, and keep them)
     windows    Open another program, Modal dialog, File chooser, Late tree
     inputs     an entry, a password, a combo box, a check box
     secrets    labels with an e-mail address, a card number and a token
@@ -17,10 +19,15 @@ one more piece, so that the window stays small for those who do not need it:
     flood      10,000 labels in a scrolled box
     deep       a label under 80 boxes
 
+``--at-start`` ends or hangs before there is anything to see: crash (SIGSEGV), exit (status 3), quit (status
+0), hang (for ever, without a window), mute (for ever, with a window that nobody answers for). So
+does a document that is called exit.txt; others are looked at no further.
+
 ``--stubborn`` shows a question when the window is closed. `other.py` is looked for beside this file: in a
 sandbox it is there if this file is the program itself, and not a word after ``python3``.
 """
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -34,7 +41,19 @@ gi.require_version("Gtk", "3.0")
 gi.require_version("Gdk", "3.0")
 from gi.repository import Gdk, GLib, Gtk  # noqa: E402
 
-EXTRAS = ("ends", "windows", "inputs", "secrets", "restless", "elusive", "list", "table", "flood", "deep")
+EXTRAS = (
+    "ends",
+    "greedy",
+    "windows",
+    "inputs",
+    "secrets",
+    "restless",
+    "elusive",
+    "list",
+    "table",
+    "flood",
+    "deep",
+)
 COLOURS = ("Red", "Green", "Blue")
 FRUITS = ("Apple", "Banana", "Cherry", "Date", "Elderberry")
 TICK_MILLISECONDS = 100
@@ -45,6 +64,7 @@ TABLE_ROWS = 100_000
 FLOOD_LABELS = 10_000
 FLOOD_GROUP = 100  # to find its place among its siblings costs a widget as much time as there are siblings
 DEPTH = 80
+MOUTHFUL_BYTES = 2**24
 
 
 class Trouble(Gtk.Window):
@@ -144,6 +164,7 @@ class Trouble(Gtk.Window):
         self.button(first, "Exit with 3", lambda: os._exit(3))
         self.button(first, "Quit", Gtk.main_quit)
         self.button(second, "Hang", self.hang)
+        self.button(second, "Loop", self.loop)
         self.button(second, "Freeze a while", self.freeze)
 
     def hang(self) -> None:
@@ -151,10 +172,38 @@ class Trouble(Gtk.Window):
         while True:
             time.sleep(3600)
 
+    def loop(self) -> None:
+        """Never come back, and be busy with it."""
+        while True:
+            pass
+
     def freeze(self) -> None:
         """Come back late."""
         time.sleep(FREEZE_SECONDS)
         self.say("Thawed")
+
+    def add_greedy(self) -> None:
+        """Ways to take all of something."""
+        row = self.row()
+        self.button(row, "Take memory", self.take_memory)
+        self.button(row, "Take processes", self.take_processes)
+
+    def take_memory(self) -> None:
+        """As the toolkit itself does it: when there is no more, it gives up."""
+        take = ctypes.CDLL("libglib-2.0.so.0").g_malloc0
+        take.argtypes, take.restype = (ctypes.c_size_t,), ctypes.c_void_p
+        while True:
+            take(MOUTHFUL_BYTES)
+
+    def take_processes(self) -> None:
+        """Start others, which start others, until no more can be; all stay."""
+        if os.fork() == 0:
+            while True:
+                try:
+                    os.fork()
+                except OSError:
+                    time.sleep(3600)
+        self.say("Taken")
 
     def add_windows(self) -> None:
         """Ways to another window."""
@@ -349,9 +398,32 @@ class Trouble(Gtk.Window):
         self.box.pack_start(scroller, True, True, 0)
 
 
+def fail_at_start(way: str) -> None:
+    """Get no further than this."""
+    print(f"told to {way} at the start", file=sys.stderr, flush=True)
+    if way == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if way in ("exit", "quit"):
+        os._exit(3 if way == "exit" else 0)
+    if way == "mute":
+        window = Gtk.Window(title="Mute", default_width=240, default_height=120)
+        window.show()
+        while not window.is_active():
+            Gtk.main_iteration()
+    while True:
+        time.sleep(3600)
+
+
 def main() -> int:
     """Run until something ends it."""
-    words = sys.argv[1:]
+    words = [
+        word for word in sys.argv[1:] if not word.startswith("--at-start=") and not word.endswith(".txt")
+    ]
+    for word in sys.argv[1:]:
+        if word.startswith("--at-start="):
+            fail_at_start(word.partition("=")[2])
+        if word == "exit.txt":
+            fail_at_start("exit")
     stubborn = "--stubborn" in words
     extras = [word for word in words if word != "--stubborn"]
     if unknown := set(extras) - set(EXTRAS):

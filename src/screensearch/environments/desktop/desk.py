@@ -25,7 +25,7 @@ from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.settle import Quiet
 from screensearch.environments.desktop.tree import Tree
-from screensearch.errors import EnvironmentFailed
+from screensearch.errors import EnvironmentFailed, HopelessStart
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,14 @@ _START_CHECKS = 3
 _LAUNCHED_SECONDS = 3.0
 """How long a command that ended with status 0 may leave without a window or a name on the bus."""
 
+_NO_PROGRAM = (126, 127)
+"""The statuses of a shell that cannot run a program."""
+
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
 
 
-class TreeUnavailable(EnvironmentFailed):
+class TreeUnavailable(HopelessStart):
     """The application started but showed no accessible window."""
 
 
@@ -95,6 +98,7 @@ class Desk:
         self._changes = Changes(framebuffer)
         self._unknown = UnknownRoles()
         self._processes: set[int] = set()  # that ran before the latest input
+        self._delay_seconds = 0.0  # the longest that it answered nothing, though it did then
         self._ended_at: float | None = None  # when its process was first seen to have ended, at the start
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
@@ -115,7 +119,7 @@ class Desk:
         application: str,
         screenshots: bool,
     ) -> Desk:
-        """Bring up a new desktop and start the application on it; its first window is there."""
+        """Bring up a new desktop and start the application on it; `first_window` waits for it to show."""
         session = await Session.start(app, settings, dressing)
         opened: list[Callable[[], object]] = []
         try:
@@ -146,7 +150,6 @@ class Desk:
             display.announce_accessibility(session.accessibility_address)
             await display.sync()
             await session.launch()
-            await desk._first_window()
         except BaseException:
             for close in reversed(opened):
                 close()
@@ -198,7 +201,9 @@ class Desk:
         await self.display.sync()
         await self._answered()
         settled = await self._quiet.settle(self._settings.settle_seconds)
-        if await self._started_something():
+        # Asked again: a window manager passes clicks on, so that the questions may overtake them.
+        frozen = await self._answered() > self._settings.quiet_seconds
+        if await self._started_something() or frozen:
             settled = await self._quiet.settle(self._settings.settle_seconds)
         self.check_alive()
         return settled
@@ -236,23 +241,56 @@ class Desk:
         self.expect()
         await self._quiet.changed(seconds)
 
-    async def _answered(self) -> None:
-        """The application has handled the input so far, and what it said of that has arrived.
+    async def _answered(self) -> float:
+        """Wait until the application has handled the input, and told what it tells of that; how long it took.
+
+        One that answers nothing for `hang_seconds` may only be slow: it is given `grace_seconds` more, and
+        `take_delay` tells of it.
+        """
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        silence = await self._silence(self._settings.hang_seconds)
+        if silence is None:
+            return loop.time() - began
+        meanwhile = ""
+        if grace := self._settings.grace_seconds:
+            busy = self._busy_seconds()
+            silence = await self._silence(grace)
+            if silence is None:
+                took = loop.time() - began
+                self._delay_seconds = max(self._delay_seconds, took)
+                return took
+            spent = self._busy_seconds() - busy
+            meanwhile = f" (in the last {grace:g} s it kept a processor busy for {spent:.1f} s)"
+        raise ApplicationHangs(f"{silence} for {loop.time() - began:.0f} s{meanwhile}")
+
+    async def _silence(self, seconds: float) -> str | None:
+        """Ask whether it has handled the input; what it left unanswered for so long, or None.
 
         X asks it first, since it answers that in turn with the input; then the bus, since what it told
         there before the answer has arrived before it.
         """
-        seconds = self._settings.hang_seconds
         seen = self._scene()
         if seen is not None and not await self.display.answers(seen.window.id, seconds=seconds):
             self.check_alive()
-            raise ApplicationHangs(f"it handled no X event for {seconds:g} s")
+            return "it handled no X event"
         for name in await self._present():
             if await self.tree.ping(name, seconds=seconds):
                 continue
             self.check_alive()
             if name in await self._present():
-                raise ApplicationHangs(f"it answered nothing on the accessibility bus for {seconds:g} s")
+                return "it answered nothing on the accessibility bus"
+        return None
+
+    def _busy_seconds(self) -> float:
+        """How long the application has kept processors busy so far."""
+        mine = {each.pid for each in self.tree.applications if each.bus_name in self._targets}
+        return sum(map(self.session.processor_seconds, mine))
+
+    def take_delay(self) -> float:
+        """For how many seconds it answered nothing since the last call, when it was slow; else 0."""
+        delay, self._delay_seconds = self._delay_seconds, 0.0
+        return delay
 
     async def _present(self) -> set[str]:
         """The application's names on the bus. When the last is gone, so is the application, or about to be.
@@ -292,8 +330,12 @@ class Desk:
             ) from None
         self.check_alive()
 
-    async def _first_window(self) -> None:
-        """Wait for the first window with something in it, and learn which programs are the application."""
+    async def first_window(self) -> None:
+        """Wait for the first window with something in it, and learn which programs are the application.
+
+        One that ends or hangs before it has one raises that; one that shows what cannot be read raises
+        `TreeUnavailable`.
+        """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.start_seconds
         while True:
@@ -303,6 +345,7 @@ class Desk:
                 break
             left = deadline - loop.time()
             if left <= 0:
+                await self._raise_if_it_hangs_at_its_start()
                 raise TreeUnavailable(self._why_no_window())
             await self._quiet.changed(min(left, 0.5))
         # What is filled in as the window appears must not be taken for an effect of the first action.
@@ -345,11 +388,39 @@ class Desk:
         gone = now - self._ended_at > _LAUNCHED_SECONDS
         if end.clean and (not gone or self.tree.applications or self.display.windows()):
             return
+        if end.status in _NO_PROGRAM:
+            raise EnvironmentFailed(
+                f"{self._app.command[0]!r} {end.describe()}, which is how a shell says that there is no such "
+                f"program, or none that can be run; {self.last_words()}"
+            )
+        raise ApplicationEnded(f"{end.describe()} before it showed a window", clean=end.clean)
+
+    async def _raise_if_it_hangs_at_its_start(self) -> None:
+        """Tell a program that does not come on from one that runs, but shows nothing that can be read.
+
+        It had all of `start_seconds`: no grace is added to that.
+        """
+        seconds = self._settings.hang_seconds
+        windows, on_bus = self.display.windows(), self.tree.applications
+        if not windows and not on_bus:
+            raise ApplicationHangs(
+                f"it showed no window and did not come to the accessibility bus in "
+                f"{self._settings.start_seconds:g} s (desktop.start_seconds)"
+            )
+        for window in windows:
+            if not await self.display.answers(window.id, seconds=seconds):
+                self._raise_if_it_did_not_start()
+                raise ApplicationHangs(f"it handled no X event for {seconds:g} s")
+        for each in on_bus:
+            if not await self.tree.ping(each.bus_name, seconds=seconds):
+                self._raise_if_it_did_not_start()
+                if each in self.tree.applications:
+                    raise ApplicationHangs(f"it answered nothing on the accessibility bus for {seconds:g} s")
+
+    def last_words(self) -> str:
+        """What the application wrote last to its output."""
         said = self.session.output().strip().splitlines()
-        raise EnvironmentFailed(
-            f"{self._app.command[0]!r} {end.describe()} before it showed a window; "
-            f"it said: {' | '.join(said[-5:]) or 'nothing'}"
-        )
+        return f"it said: {' | '.join(said[-5:])}" if said else "it said nothing"
 
     def _why_no_window(self) -> str:
         seconds = self._settings.start_seconds
@@ -432,6 +503,11 @@ class Desk:
         if self.owner_of(seen.window) is None:
             self._last_window = seen.window.id
         return self._view(seen, partial)
+
+    def glimpse(self) -> Observation | None:
+        """What is on the screen and known of it, without asking anybody; None when there is no window."""
+        seen = self._scene()
+        return None if seen is None else self._view(seen, partial=True).observation
 
     async def _bring_back(self) -> Scene | None:
         """Nothing is on the screen: a window that was only put aside is fetched, as from a task bar."""

@@ -14,14 +14,22 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from screensearch.domain.screen import Image
+from screensearch.domain.screen import Image, crop
 from screensearch.environments.desktop.atspi import DAEMON, DAEMON_PATH
 from screensearch.environments.desktop.bus import Bus
 from screensearch.environments.desktop.checkup import Ailment, Check, Checkup, Seen, without_advice
+from screensearch.environments.desktop.desk import Desk
 from screensearch.environments.desktop.display import Display, XWindow
 from screensearch.environments.desktop.framebuffer import Framebuffer
-from screensearch.environments.desktop.home import Dressing
+from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
+from screensearch.environments.desktop.limits import ProcessBound
 from screensearch.environments.desktop.packages import apt_line, installed_packages
+from screensearch.environments.desktop.programs import (
+    LAUNCHER_PACKAGE,
+    PROGRAMS,
+    Program,
+    accessibility_launcher,
+)
 from screensearch.environments.desktop.remedies import (
     mapped_files,
     processes_in,
@@ -30,29 +38,19 @@ from screensearch.environments.desktop.remedies import (
 )
 from screensearch.environments.desktop.sandbox import (
     SessionFailed,
-    accessibility_launcher,
     find_program,
     walls,
 )
 from screensearch.environments.desktop.session import SCRIPT, Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.desktop.start_checks import see_documents, try_script
 from screensearch.environments.desktop.tree import Tree
-
-TOOLS = {
-    "bwrap": ("bubblewrap", "--version"),
-    "Xvfb": ("xvfb", ""),
-    "dbus-daemon": ("dbus-daemon", "--version"),
-    "dbus-send": ("dbus-bin", ""),
-    "openbox": ("openbox", "--version"),
-}
-"""The programs of a desktop: the Debian package of each, and what makes it say its version, if it does."""
-
-LAUNCHER_PACKAGE = "at-spi2-core"
 
 _TOOL_SECONDS = 10.0
 _ANSWER_SECONDS = 10.0  # for a display or a bus that is up
 _REST_SECONDS = 0.3  # a tree that did not change for so long is counted
 _GROW_SECONDS = 5.0  # or after so long
+_COUNTING_ADVICE = "do not run as root, on Linux 5.14 or later; as root it takes 6.14"
 _WINDOWS = frozenset({"normal", "dialog", "utility"})
 
 
@@ -75,7 +73,8 @@ class _Examination:
 
     async def run(self) -> list[Check]:
         tools = [
-            await self._checkup.check(f"tool: {name}", self._tool(name), _TOOL_SECONDS * 2) for name in TOOLS
+            await self._checkup.check(f"tool: {name}", self._tool(name, program), _TOOL_SECONDS * 2)
+            for name, program in PROGRAMS.items()
         ]
         tools.append(await self._checkup.check("tool: at-spi-bus-launcher", self._launcher(), _TOOL_SECONDS))
         walled: bool | None = True
@@ -94,14 +93,13 @@ class _Examination:
 
     # -- what is installed --------------------------------------------------------------------
 
-    async def _tool(self, name: str) -> Seen[str]:
-        package, flag = TOOLS[name]
+    async def _tool(self, name: str, program: Program) -> Seen[str]:
         path = shutil.which(name)
         if path is None:
-            raise Ailment(f"there is no {name} here", apt_line((package,)))
+            raise Ailment(f"there is no {name} here ({program.purpose})", apt_line((program.package,)))
         version = None
-        if flag:
-            _, said = await _run([path, flag])
+        if program.version_flag:
+            _, said = await _run([path, program.version_flag])
             version = re.search(r"\d+(\.\d+)+", said)
         return Seen(f"{version[0]}, {path}" if version else path, path)
 
@@ -116,7 +114,7 @@ class _Examination:
         """The walls that a session has, around a program that only succeeds."""
         path = shutil.which("bwrap")
         if path is None:
-            raise Ailment("cannot be tried without bwrap", apt_line((TOOLS["bwrap"][0],)))
+            raise Ailment("cannot be tried without bwrap", apt_line((PROGRAMS["bwrap"].package,)))
         descriptors = [os.open(os.devnull, os.O_WRONLY)]
         try:
             built = walls(["true"], script=SCRIPT, info=descriptors[0], home_bytes=2**20)
@@ -166,13 +164,7 @@ class _Examination:
             await self._checkup.check("stop", self._stop(session), 3 * _ANSWER_SECONDS)
 
     async def _start(self, app: AppSettings) -> Seen[Session]:
-        first = Dressing(
-            display_mode=app.display_modes[0],
-            text_scale=app.text_scales[0],
-            placement=app.placements[0] if app.placements else None,
-            document=app.documents[0] if app.documents else "",
-        )
-        session = await Session.start(app, self._settings, first)
+        session = await Session.start(app, self._settings, _first_dressing(app))
         return Seen("display, buses and window manager are up", session)
 
     async def _stop(self, session: Session) -> Seen[bool]:
@@ -185,6 +177,8 @@ class _Examination:
         return Seen("nothing is left behind", True)
 
     async def _on_desktop(self, session: Session, app: AppSettings | None) -> None:
+        if self._settings.sandbox:
+            await self._checkup.check("limits", self._limits(session), _ANSWER_SECONDS)
         display = await self._checkup.check("display", self._display(session), 2 * _ANSWER_SECONDS)
         await self._checkup.check("session bus", self._session_bus(session), 2 * _ANSWER_SECONDS)
         bus = await self._checkup.check(
@@ -194,20 +188,33 @@ class _Examination:
         try:
             if app is None:
                 return
+            if app.documents and self._settings.sandbox:
+                await self._checkup.check("documents", see_documents(session, app), _ANSWER_SECONDS)
             if display is None:
                 self._checkup.skip("window", "the display comes first")
                 return
             tree = (
                 await self._checkup.check("registry", self._registry(bus), _ANSWER_SECONDS) if bus else None
             )
-            await self._application(session, app, display, tree, picture)
+            await self._application(session, app, display, bus, tree, picture)
         finally:
             for each in (display, bus, picture):
                 if each is not None:
                     each.close()
 
+    async def _limits(self, session: Session) -> Seen[bool]:
+        memory, most = self._settings.memory_megabytes, self._settings.process_limit
+        if session.process_bound is ProcessBound.NONE:
+            text = f"each process {memory} MB, and any number of processes: they cannot be bounded here"
+            return Seen(text, True, "warn", _COUNTING_ADVICE)
+        return Seen(f"each process {memory} MB; {most} processes, by {session.process_bound.value}", True)
+
     async def _display(self, session: Session) -> Seen[Display]:
-        display = await Display.connect(session.display_socket, seconds=_ANSWER_SECONDS)
+        display = await Display.connect(
+            session.display_socket,
+            seconds=_ANSWER_SECONDS,
+            double_click_seconds=DOUBLE_CLICK_MILLISECONDS * 1.25 / 1000,
+        )
         display.on_activity(self._changed.set)
         width, height = display.size
         return Seen(f"{width}×{height}, with DAMAGE, XFIXES, XTEST and X-Resource", display)
@@ -240,20 +247,61 @@ class _Examination:
         session: Session,
         app: AppSettings,
         display: Display,
+        bus: Bus | None,
         tree: Tree | None,
         picture: Framebuffer | None,
     ) -> None:
         patience = self._settings.start_seconds + _ANSWER_SECONDS
         window = await self._checkup.check("window", self._window(session, app, display), patience)
+        readable = None
         if tree is not None:
-            await self._checkup.check("tree", self._elements(session, tree), patience + _GROW_SECONDS)
+            readable = await self._checkup.check(
+                "tree", self._elements(session, tree), patience + _GROW_SECONDS
+            )
+        first = "a window"
+        if app.start and window is not None:
+            first = "the start script"
+            window = await self._started(session, app, display, bus, tree if readable else None, picture)
         if window is None:
             for name in ("input", "screenshot"):
-                self._checkup.skip(name, "a window comes first")
+                self._checkup.skip(name, f"{first} comes first")
             return
         await self._checkup.check("input", self._input(display, window), 2 * self._settings.hang_seconds)
         if picture is not None:
             await self._checkup.check("screenshot", self._screenshot(display, picture), _ANSWER_SECONDS)
+
+    async def _started(
+        self,
+        session: Session,
+        app: AppSettings,
+        display: Display,
+        bus: Bus | None,
+        tree: Tree | None,
+        picture: Framebuffer | None,
+    ) -> XWindow | None:
+        """The window that is in front after the start script, if it comes to its end."""
+        if bus is None or tree is None or picture is None:
+            self._checkup.skip("start script", "the tree and the framebuffer come first")
+            return None
+        desk = Desk(
+            session,
+            display,
+            bus,
+            tree,
+            picture,
+            app=app,
+            settings=self._settings,
+            dressing=_first_dressing(app),
+            application=app.name or app.command[0],
+            screenshots=False,
+        )
+        seconds = self._settings.start_seconds
+        done = await self._checkup.check(
+            "start script",
+            try_script(desk, app, seconds=seconds),
+            (1 + len(app.start)) * (seconds + _ANSWER_SECONDS),
+        )
+        return _shown(display)[-1] if done and _shown(display) else None
 
     async def _window(self, session: Session, app: AppSettings, display: Display) -> Seen[XWindow]:
         await session.launch()
@@ -261,7 +309,7 @@ class _Examination:
         deadline = loop.time() + self._settings.start_seconds
         while True:
             self._changed.clear()
-            shown = [each for each in display.windows() if each.kind in _WINDOWS]
+            shown = _shown(display)
             if shown:
                 return Seen(f"{shown[-1].title!r}", shown[-1])
             if session.broken.done():
@@ -326,8 +374,8 @@ class _Examination:
         return Seen("the pointer moved over it, a key was pressed, and it handled both", True)
 
     async def _screenshot(self, display: Display, picture: Framebuffer) -> Seen[bool]:
-        shown = [each for each in display.windows() if each.kind in _WINDOWS]
-        image = picture.crop(shown[-1].box) if shown else picture.image()
+        shown = _shown(display)
+        image = crop(picture.image(), shown[-1].box) if shown else picture.image()
         colours = colours_of(image)
         if colours < 2:
             raise Ailment("the window is all of one colour: the application paints nothing")
@@ -341,6 +389,21 @@ class _Examination:
         except TimeoutError:
             return False
         return True
+
+
+def _first_dressing(app: AppSettings) -> Dressing:
+    """The first choice from each range of the profile."""
+    return Dressing(
+        display_mode=app.display_modes[0],
+        text_scale=app.text_scales[0],
+        placement=app.placements[0] if app.placements else None,
+        document=app.documents[0] if app.documents else "",
+    )
+
+
+def _shown(display: Display) -> list[XWindow]:
+    """The windows that a person would call so, the topmost last."""
+    return [each for each in display.windows() if each.kind in _WINDOWS]
 
 
 def _namespace(session: Session) -> int:

@@ -1,7 +1,8 @@
 """The environment `desktop`: a real application, a new sandbox for every episode.
 
 What happens to the application is an outcome: it ended, it hangs, another program's window came up,
-the target was not there any more. What happens to the desktop around it raises `EnvironmentFailed`.
+the target was not there any more; before its first screen it is told by `StartFailed`. What happens to the
+desktop around it raises `EnvironmentFailed`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from screensearch.environments.desktop.sandbox import PATH, find_program
 from screensearch.environments.desktop.script import follow
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.targets import Missed, Targets
-from screensearch.environments.protocol import Means, Result, Start
+from screensearch.environments.protocol import Means, Result, Start, StartFailed
 from screensearch.errors import EnvironmentFailed, SettingsError
 
 
@@ -64,12 +65,14 @@ class DesktopEnvironment:
             screenshots=self._screenshots,
         )
         try:
+            await desk.first_window()
             await follow(desk, self._app.start, seconds=self._settings.start_seconds)
             view = await desk.observe()
-        except (ApplicationEnded, ApplicationHangs) as problem:
-            raise EnvironmentFailed(
-                f"{self.application!r} did not come through its start: it {problem}; {_last_words(desk)}"
-            ) from problem
+        except ApplicationEnded as end:
+            outcome = Outcome.EXIT if end.clean else Outcome.CRASH
+            raise await self._start_failed(desk, outcome, f"it {end}", configuration(dressing)) from end
+        except ApplicationHangs as hang:
+            raise await self._start_failed(desk, Outcome.HANG, str(hang), configuration(dressing)) from hang
         if view.foreign is not None:
             raise EnvironmentFailed(
                 f"{self.application!r} started, but the window in front belongs to {view.foreign!r}; if that "
@@ -77,6 +80,16 @@ class DesktopEnvironment:
             )
         self._targets.see(view.observation)
         return Start(view.observation, configuration(dressing))
+
+    async def _start_failed(
+        self, desk: Desk, outcome: Outcome, how: str, chosen: dict[str, str]
+    ) -> StartFailed:
+        """What became of a start, with what is on the screen now; then the desktop is ended."""
+        failure = StartFailed(
+            outcome, f"{how}; {desk.last_words()}", observation=desk.glimpse(), configuration=chosen
+        )
+        await self.close()
+        return failure
 
     async def perform(self, action: Action) -> Result:
         """Give the input, wait for quiet, see what came of it."""
@@ -92,11 +105,11 @@ class DesktopEnvironment:
         except ApplicationEnded as end:
             outcome = Outcome.EXIT if end.clean else Outcome.CRASH
             return Result(
-                outcome, None, self._told(f"it {end}{'' if end.clean else '; ' + _last_words(desk)}")
+                outcome, None, self._told(f"it {end}{'' if end.clean else '; ' + desk.last_words()}")
             )
         except ApplicationHangs as hang:
             return Result(Outcome.HANG, None, self._told(str(hang)))
-        return self._result(view, missed, settled)
+        return self._result(view, missed, settled, desk.take_delay())
 
     def _told(self, what: str) -> str:
         """What happened, and that it was not this action's doing, if so."""
@@ -115,7 +128,7 @@ class DesktopEnvironment:
             return str(missed)
         return None
 
-    def _result(self, view: View, missed: str | None, settled: bool) -> Result:
+    def _result(self, view: View, missed: str | None, settled: bool, delay_seconds: float) -> Result:
         self._targets.see(view.observation)
         if view.foreign is not None:
             window = view.observation.window
@@ -124,9 +137,9 @@ class DesktopEnvironment:
                 view.observation,
                 f"{view.foreign} took the input with the window {window.title!r}",
             )
+        remarks = [f"it answered nothing for {delay_seconds:.1f} s"] if delay_seconds else []
         if missed is not None:
-            return Result(Outcome.MISSED, view.observation, missed)
-        remarks = []
+            return Result(Outcome.MISSED, view.observation, "; ".join([missed, *remarks]))
         if not settled:
             remarks.append(f"the screen had not settled after {self._settings.settle_seconds:g} s")
         if view.observation.partial:
@@ -160,8 +173,3 @@ def configuration(dressing: Dressing) -> dict[str, str]:
     if dressing.document:
         chosen["document"] = dressing.document
     return chosen
-
-
-def _last_words(desk: Desk) -> str:
-    said = desk.session.output().strip().splitlines()
-    return f"it said: {' | '.join(said[-5:])}" if said else "it said nothing"

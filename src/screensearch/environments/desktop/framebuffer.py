@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from screensearch.domain.screen import Box, Image
+from screensearch.domain.screen import Image
 from screensearch.errors import EnvironmentFailed
 
 # XWDFile.h: 25 big-endian words, then the name of the window, then 12 bytes for each colour.
@@ -54,14 +54,6 @@ class Framebuffer:
     def image(self) -> Image:
         """The whole screen."""
         return _image(self._read(0, self.height)[..., self._layout.colours])
-
-    def crop(self, box: Box) -> Image:
-        """The part of the screen under a rectangle, cut at the edges; at least one pixel."""
-        left = min(max(int(box.x), 0), self.width - 1)
-        top = min(max(int(box.y), 0), self.height - 1)
-        right = min(max(int(box.x + box.width), left + 1), self.width)
-        bottom = min(max(int(box.y + box.height), top + 1), self.height)
-        return _image(self._read(top, bottom)[:, left:right, self._layout.colours])
 
     def close(self) -> None:
         """Let the file go; the object gives no pictures any more. Safe to call twice."""

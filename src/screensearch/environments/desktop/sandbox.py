@@ -108,19 +108,6 @@ _WRITTEN = {
     "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
     "/etc/machine-id": "5c4ee45ea4c84c5ab1d25ea3c4d35e2c\n",  # no machine's: the same everywhere, every time
 }
-_PROGRAMS = {
-    "bwrap": "bubblewrap",
-    "Xvfb": "xvfb",
-    "dbus-daemon": "dbus-daemon",
-    "dbus-send": "dbus-bin",
-    "openbox": "openbox",
-}
-_LAUNCHERS = (
-    "/usr/libexec/at-spi-bus-launcher",
-    "/usr/lib/at-spi2-core/at-spi-bus-launcher",
-    "/usr/lib/at-spi2/at-spi-bus-launcher",
-    "/usr/lib/at-spi-bus-launcher",
-)
 
 
 class SessionFailed(EnvironmentFailed):
@@ -128,26 +115,6 @@ class SessionFailed(EnvironmentFailed):
 
     def __init__(self, message: str) -> None:
         super().__init__(f"{message}; run `screensearch doctor` to see which layer is missing")
-
-
-def missing_packages(*, sandbox: bool = True) -> tuple[str, ...]:
-    """The Debian packages that a session needs and that are not there."""
-    absent = [
-        package
-        for program, package in _PROGRAMS.items()
-        if (sandbox or program != "bwrap") and shutil.which(program) is None
-    ]
-    if not any(os.access(path, os.X_OK) for path in _LAUNCHERS):
-        absent.append("at-spi2-core")
-    return tuple(absent)
-
-
-def accessibility_launcher() -> str:
-    """The program that brings the accessibility bus."""
-    for path in _LAUNCHERS:
-        if os.access(path, os.X_OK):
-            return path
-    raise SessionFailed("there is no at-spi-bus-launcher here (Debian package at-spi2-core)")
 
 
 @dataclass(frozen=True, slots=True)

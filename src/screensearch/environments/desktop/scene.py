@@ -50,13 +50,14 @@ def _takes_input(window: XWindow) -> bool:
 
 
 def top_level_of(window: XWindow, accessibles: Sequence[Node], process_of: dict[str, int]) -> Node | None:
-    """The accessible of an X window: of its process; then by title, activity and place."""
+    """The accessible of an X window: of its process; then by title, if only that neither has one; then by
+    activity, which some windows claim after they lost it; then by place."""
     best: tuple[tuple[bool, bool, float], Node] | None = None
     for node in accessibles:
         process = process_of.get(node.bus_name)
         if window.pid is not None and process is not None and process != window.pid:
             continue
-        rank = (bool(window.title) and node.name == window.title, node.active, -_distance(node, window))
+        rank = (node.name == window.title, node.active, -_distance(node, window))
         if best is None or rank > best[0]:
             best = rank, node
     return None if best is None else best[1]

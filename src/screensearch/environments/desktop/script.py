@@ -6,32 +6,42 @@ import asyncio
 from collections.abc import Sequence
 
 from screensearch.domain.screen import Element
-from screensearch.environments.desktop.desk import Desk
+from screensearch.environments.desktop.desk import ApplicationEnded, ApplicationHangs, Desk
 from screensearch.environments.desktop.settings import StartStep
-from screensearch.errors import EnvironmentFailed
+from screensearch.errors import HopelessStart
 
 
-class StartFailed(EnvironmentFailed):
+class ScriptFailed(HopelessStart):
     """A step of the start script found nothing to act on."""
 
 
 async def follow(desk: Desk, steps: Sequence[StartStep], *, seconds: float) -> None:
-    """Do the steps in order, each on a settled screen."""
+    """Do the steps in order, each on a settled screen; whatever ends it names the step."""
     for number, step in enumerate(steps):
-        desk.expect()
-        if step.press:
-            desk.display.press(step.press)
-        elif step.type:
-            desk.display.type_text(step.type)
-        else:
-            named = step.click or step.double_click or step.wait_for
-            found = await _shown(desk, named, seconds=seconds, what=f"app.start[{number}]")
-            if not step.wait_for:
-                box = found.box
-                x, y = int(box.x + box.width / 2), int(box.y + box.height / 2)
-                desk.expect()
-                desk.display.click(x, y, count=2 if step.double_click else 1)
-        await desk.settle()
+        what = f"app.start[{number}]"
+        try:
+            await _do(desk, step, seconds=seconds, what=what)
+            await desk.settle()
+        except ApplicationEnded as end:
+            raise ApplicationEnded(f"{end} at {what}", clean=end.clean) from end
+        except ApplicationHangs as hang:
+            raise ApplicationHangs(f"{hang} at {what}") from hang
+
+
+async def _do(desk: Desk, step: StartStep, *, seconds: float, what: str) -> None:
+    desk.expect()
+    if step.press:
+        desk.display.press(step.press)
+    elif step.type:
+        desk.display.type_text(step.type)
+    else:
+        named = step.click or step.double_click or step.wait_for
+        found = await _shown(desk, named, seconds=seconds, what=what)
+        if not step.wait_for:
+            box = found.box
+            x, y = int(box.x + box.width / 2), int(box.y + box.height / 2)
+            desk.expect()
+            desk.display.click(x, y, count=2 if step.double_click else 1)
 
 
 async def _shown(desk: Desk, text: str, *, seconds: float, what: str) -> Element:
@@ -41,14 +51,19 @@ async def _shown(desk: Desk, text: str, *, seconds: float, what: str) -> Element
     while True:
         view = await desk.observe()
         for element in view.observation.elements:
-            if element.text.casefold() == text.casefold():
+            if _plain(element.text).casefold() == _plain(text).casefold():
                 return element
         left = deadline - loop.time()
         if left <= 0:
-            shown = sorted({each.text for each in view.observation.elements if each.text})
-            raise StartFailed(
+            shown = sorted({_plain(each.text) for each in view.observation.elements} - {""})
+            raise ScriptFailed(
                 f"{what} waited {seconds:g} s for {text!r}, which did not show; what showed: "
                 f"{', '.join(map(repr, shown[:20]))}"
             )
         desk.expect()
         await desk.changed(left)
+
+
+def _plain(text: str) -> str:
+    """A text as a person reads it: some tool kits fill up the names of menu items with spaces."""
+    return " ".join(text.split())

@@ -24,15 +24,15 @@ from typing import Any, BinaryIO
 
 from screensearch.environments.desktop.channels import Lines, Pipe, Tail, gone, listener, resolve
 from screensearch.environments.desktop.home import Dressing, environment, furnish
+from screensearch.environments.desktop.limits import ProcessBound, bound_processes, limited
+from screensearch.environments.desktop.programs import accessibility_launcher, missing_packages
 from screensearch.environments.desktop.sandbox import (
     HOME,
     PATH,
     RUN,
     UID,
     SessionFailed,
-    accessibility_launcher,
     find_program,
-    missing_packages,
     sweep,
     walls,
 )
@@ -98,6 +98,7 @@ class Session:
     framebuffer: Path
     uid: int  # of the programs inside, as they and the buses see it
     pid: int  # of the init of the sandbox (without one: of the session's script), as seen from here
+    process_bound: ProcessBound  # what keeps the programs inside from becoming too many
     app_pid: int | None  # of the application, as seen inside; known after `launch`
     # Done when the application's process has ended by itself or with `stop`, not when the desktop died first.
     app_end: asyncio.Future[AppEnd]
@@ -110,6 +111,7 @@ class Session:
         self._command = [program, *app.command[1:], *([dressing.document] if dressing.document else [])]
         self._loop = loop = asyncio.get_running_loop()
         self.uid = UID if desktop.sandbox else os.getuid()
+        self.process_bound = ProcessBound.NONE
         self.app_pid = None
         self.app_end = loop.create_future()
         self.broken = loop.create_future()
@@ -180,6 +182,14 @@ class Session:
             return not stat.rpartition(")")[2].lstrip().startswith(("Z", "X"))
         return False
 
+    def processor_seconds(self, process: int) -> float:
+        """How long a program inside has kept a processor busy so far; 0 when it has ended."""
+        with contextlib.suppress(OSError):
+            stat = self._seen(f"/proc/{process}/stat").read_text(errors="replace")
+            of_its_own, of_the_kernel = stat.rpartition(")")[2].split()[11:13]
+            return (int(of_its_own) + int(of_the_kernel)) / os.sysconf("SC_CLK_TCK")
+        return 0.0
+
     async def stop(self) -> None:
         """End everything. Safe to call twice; on return every process of the session is gone."""
         if self._stopped is None:
@@ -199,9 +209,14 @@ class Session:
         self.session_bus = self._run / "bus"
         self.framebuffer = self._run / "Xvfb_screen0"
         home = self._seen(HOME) if self._desktop.sandbox else None
-        await asyncio.to_thread(
+        furnished = asyncio.to_thread(
             furnish, self._app, self._dressing, run=self._run, inside=self._inside, home=home
         )
+        if self._desktop.sandbox:
+            bounded = asyncio.to_thread(bound_processes, self.pid, self._desktop.process_limit)
+            self.process_bound, _ = await asyncio.gather(bounded, furnished)
+        else:
+            await furnished
         self._order("furnished")
         await self._reached(self._ready)
         for path, part in (
@@ -266,7 +281,12 @@ class Session:
                 home_bytes=desktop.home_megabytes * 2**20 + screen_bytes + _OWN_BYTES,
             )
             given += built.descriptors
-            arguments = [*built.arguments, "sh", "/session.sh", self._inside, ":0"]
+            arguments = limited(
+                built.arguments,
+                memory_bytes=desktop.memory_megabytes * 2**20,
+                processes=desktop.process_limit,
+            )
+            arguments += ["sh", "/session.sh", self._inside, ":0"]
         else:
             self._folder = self._inside = tempfile.mkdtemp(prefix="screensearch-")
             arguments = ["sh", str(SCRIPT), self._inside, "-"]

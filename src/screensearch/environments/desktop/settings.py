@@ -81,26 +81,34 @@ class AppSettings:
         for each in self.environment:
             if not _VARIABLE.fullmatch(each) or "\0" in each:
                 raise SettingsError(f"app.environment holds {each!r}, which is not of the form NAME=value")
-        for file in self.files:
+        for number, file in enumerate(self.files):
             path = PurePosixPath(file.path)
             if not file.path or path.is_absolute() or ".." in path.parts:
-                raise SettingsError(f"app.files names {file.path!r}; paths are relative and below the home")
+                raise SettingsError(
+                    f"app.files[{number}].path is {file.path!r}; paths are relative and below the home"
+                )
             if file.text and file.source:
-                raise SettingsError(f"app.files gives {file.path!r} both a text and a source: choose one")
-        for place in self.placements:
+                raise SettingsError(
+                    f"app.files[{number}] gives {file.path!r} both a text and a source: choose one"
+                )
+        for number, place in enumerate(self.placements):
             if not (place.width >= 50 and place.height >= 50 and place.x >= 0 and place.y >= 0):
-                raise SettingsError(f"app.placements holds {place}: at least 50×50 pixels, on the screen")
-        for step in self.start:
+                raise SettingsError(
+                    f"app.placements[{number}] is {place}: at least 50×50 pixels, on the screen"
+                )
+        for number, step in enumerate(self.start):
             if step.press:
                 try:
                     parse_combination(step.press)
                 except FormatError as problem:
-                    raise SettingsError(f"app.start presses {step.press!r}: {problem}") from problem
+                    raise SettingsError(
+                        f"app.start[{number}].press is {step.press!r}: {problem}"
+                    ) from problem
             given = [name for name in StartStep.__slots__ if getattr(step, name)]
             if len(given) != 1:
                 raise SettingsError(
-                    f"app.start has a step with {given or 'nothing'}; each step is exactly one of "
-                    f"{', '.join(StartStep.__slots__)}"
+                    f"app.start[{number}] has {' and '.join(given) or 'nothing'}; each step is exactly "
+                    f"one of {', '.join(StartStep.__slots__)}"
                 )
 
 
@@ -112,12 +120,15 @@ class DesktopSettings:
     width: int = 1024  # [320, 7680] pixels
     height: int = 768  # [240, 4320] pixels
     home_megabytes: int = 256  # [1, 65536] home, /tmp and runtime directory together may hold so much
+    memory_megabytes: int = 4096  # [256, 1048576] each process may take so much for itself
+    process_limit: int = 1000  # [400, 30000] processes and threads of a desktop
     start_seconds: float = 30.0  # (0, 600] for the first window to show its elements
     start_quiet_seconds: float = 0.2  # (0, 10] the same after the start, when much is still being filled in
     quiet_seconds: float = 0.05  # (0, 10] without an event or a changed pixel: the screen has settled
     settle_seconds: float = 2.0  # (0, 60] a screen that has not settled by then is taken as it is
     window_seconds: float = 1.5  # (0, 60] for the window of another program that an action started
-    hang_seconds: float = 5.0  # (0, 600] an application that answers nothing for so long hangs
+    hang_seconds: float = 5.0  # (0, 600] an application that answers nothing for so long is slow, or hangs
+    grace_seconds: float = 20.0  # [0, 600] one that answers nothing for so much longer hangs
     wait_seconds: float = 0.5  # (0, 60] how long the action `wait` lasts at most
     node_limit: int = 4000  # [1, 1000000] elements of a tree; a longer one is partial
     depth_limit: int = 60  # [1, 1000] levels of a tree; a deeper one is partial
@@ -129,9 +140,12 @@ class DesktopSettings:
             ("width", 320, 7680),
             ("height", 240, 4320),
             ("home_megabytes", 1, 65536),
+            ("memory_megabytes", 256, 1_048_576),
+            ("process_limit", 400, 30_000),
             ("node_limit", 1, 1_000_000),
             ("depth_limit", 1, 1000),
             ("check_every", 0, math.inf),
+            ("grace_seconds", 0, 600),
         ):
             value = getattr(self, name)
             if not low <= value <= high:

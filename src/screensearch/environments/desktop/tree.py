@@ -11,9 +11,10 @@ from screensearch.domain.screen import Box
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
 from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, Signal, plain
+from screensearch.environments.desktop.census import Census
 from screensearch.environments.desktop.compare import Check, differences
 from screensearch.environments.desktop.doubts import Mark, Origin
-from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS, Mirror
+from screensearch.environments.desktop.mirror import Mirror
 from screensearch.environments.desktop.node import AppRoot, Node, Shift
 from screensearch.environments.desktop.rules import (
     is_swing,
@@ -22,7 +23,6 @@ from screensearch.environments.desktop.rules import (
     role_of,
     shows,
     state_mask,
-    text_of,
 )
 from screensearch.environments.desktop.settings import DesktopSettings
 from screensearch.environments.desktop.walk import Reader
@@ -82,11 +82,12 @@ class Tree:
     origin: Origin | None = None  # where a window that counts from its own corner is; GTK 4 needs it
     counts: TreeCounts = field(default_factory=TreeCounts)
     _mirror: Mirror = field(default_factory=Mirror)
-    _applications: dict[str, AppRoot] = field(default_factory=dict)
-    _census_due: bool = True  # an application may have come
+    _census: Census = field(init=False)
     _listeners: list[Callable[[str, str], None]] = field(default_factory=list)
-    _more_events: bool = False
     _walked: Mirror | None = None  # what a walk under way has read so far: events are for it as well
+
+    def __post_init__(self) -> None:
+        self._census = Census(self.bus)
 
     @classmethod
     async def open(cls, bus: Bus, settings: DesktopSettings) -> Tree:
@@ -95,14 +96,14 @@ class Tree:
         bus.on_signal(tree._receive)
         for rule in _RULES:
             await bus.add_match(rule, seconds=settings.hang_seconds)
-        await tree._register(EVENTS)
+        await tree._census.ask_for_events(seconds=settings.hang_seconds)
         await tree.refresh()
         return tree
 
     @property
     def applications(self) -> list[AppRoot]:
         """The applications on the bus. One that leaves it is not listed any more."""
-        return list(self._applications.values())
+        return list(self._census.applications.values())
 
     def on_activity(self, callback: Callable[[str, str], None]) -> None:
         """Call this, with source and kind, whenever an event arrives that says something new."""
@@ -126,8 +127,8 @@ class Tree:
         before = self.bus.calls
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.settings.hang_seconds
-        if self._census_due:
-            await self._take_census()
+        if self._census.due:
+            await self._take_census(deadline - loop.time())
         if self._mirror.lost:
             return await self._start_over()
         self._mirror.doubt(damage, self.origin)
@@ -141,9 +142,10 @@ class Tree:
                 break
         for table in reader.unfinished:
             self._mirror.mark(table, Mark.CHILDREN)
-        self._mirror.lost |= reader.late
+        strange = bool(self._census.strangers)
+        self._mirror.lost |= reader.late or strange
         self._mirror.lend_places()
-        partial = reader.partial or self._mirror.is_cut()
+        partial = reader.partial or self._mirror.is_cut() or strange
         self.counts.calls += self.bus.calls - before
         self.counts.partial += partial
         return Refresh(self.bus.calls - before, reader.nodes, partial)
@@ -156,24 +158,28 @@ class Tree:
         return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
 
     async def walk(self) -> Snapshot:
-        """Read everything anew, without the mirror and without changing it."""
+        """Read everything anew, without the mirror and without changing it, within `walk_seconds`."""
         before = self.bus.calls
-        await self._take_census()
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self.settings.walk_seconds
+        await self._take_census(self.settings.walk_seconds, again=True)
         reader = Reader(self.bus, self.settings)
         mirror = self._walked = Mirror(index=reader.index)
         try:
-            for application in self._applications.values():
+            for application in self._census.applications.values():
                 reader.read_children(mirror.add_root(application), 0)
-            await reader.finish(self.settings.walk_seconds)
+            await reader.finish(deadline - loop.time())
         finally:
             self._walked = None
         mirror.lend_places()
-        mirror.lost |= reader.late
+        strange = bool(self._census.strangers)
+        partial = reader.partial or strange
+        mirror.lost |= reader.late or strange
         calls = self.bus.calls - before
         self.counts.walks += 1
         self.counts.calls += calls
-        self.counts.partial += reader.partial
-        return Snapshot(mirror, reader.partial, reader.nodes, calls, reader.late)
+        self.counts.partial += partial
+        return Snapshot(mirror, partial, reader.nodes, calls, reader.late)
 
     async def check(self) -> Check:
         """Walk, compare with the mirror, and heal it; says what differed."""
@@ -198,7 +204,7 @@ class Tree:
         except CallTimedOut:
             return False
         except CallFailed:  # an answer: that window is gone, or the application itself
-            return path != atspi.ROOT_PATH and bus_name in self._applications
+            return path != atspi.ROOT_PATH and bus_name in self._census.applications
         return True
 
     async def read_now(self, node: Node) -> Node | None:
@@ -254,43 +260,14 @@ class Tree:
 
     # Applications
 
-    async def _take_census(self) -> None:
-        """Ask the registry which applications there are, and meet the new ones."""
-        self._census_due = False
-        seconds = self.settings.hang_seconds
-        answer = await self.bus.ask(atspi.get_children(atspi.REGISTRY, atspi.ROOT_PATH), seconds=seconds)
-        present = dict(answer[0])
-        for bus_name in self._applications.keys() - present.keys():
-            self._lose(bus_name)
-        for bus_name, path in present.items():
-            if bus_name not in self._applications:
-                application = await self._meet(bus_name, path)
-                self._applications[bus_name] = application
-                self._mirror.mark(self._mirror.add_root(application), Mark.CHILDREN)
-
-    async def _meet(self, bus_name: str, path: str) -> AppRoot:
-        """Ask an application for its name, its toolkit and its process."""
-        pid, name, toolkit, version = await asyncio.gather(
-            self._ask(
-                Call(
-                    atspi.DAEMON,
-                    atspi.DAEMON_PATH,
-                    atspi.DAEMON,
-                    "GetConnectionUnixProcessID",
-                    "s",
-                    (bus_name,),
-                ),
-                0,
-            ),
-            self._ask(atspi.get_property(bus_name, path, atspi.ACCESSIBLE, "Name"), ""),
-            self._ask(atspi.get_property(bus_name, path, atspi.APPLICATION, "ToolkitName"), ""),
-            self._ask(atspi.get_property(bus_name, path, atspi.APPLICATION, "Version"), ""),
-        )
-        application = AppRoot(bus_name, path, text_of(name), int(pid), str(toolkit), str(version))
-        if application.is_gtk4 and not self._more_events:
-            self._more_events = True
-            await self._register(GTK4_EVENTS)
-        return application
+    async def _take_census(self, seconds: float, *, again: bool = False) -> None:
+        """See who is there; whoever is new, or says only now what it is, is still to be read."""
+        news = await self._census.take(seconds=seconds, again=again)
+        for bus_name in news.left:
+            self._mirror.forget(bus_name)
+        for application in news.met:
+            self._mirror.forget(application.bus_name)
+            self._mirror.mark(self._mirror.add_root(application), Mark.CHILDREN)
 
     async def _ask(self, call: Call, otherwise: Any) -> Any:
         """The first value of an answer, or something else when there is none."""
@@ -300,18 +277,8 @@ class Tree:
             return otherwise
 
     def _lose(self, bus_name: str) -> None:
-        self._applications.pop(bus_name, None)
+        self._census.lose(bus_name)
         self._mirror.forget(bus_name)
-
-    async def _register(self, events: Sequence[str]) -> None:
-        """Have the applications send these events: unasked they send none."""
-        calls = (
-            Call(
-                atspi.REGISTRY, atspi.REGISTRY_PATH, atspi.REGISTRY, "RegisterEvent", "sass", (event, (), "")
-            )
-            for event in events
-        )
-        await asyncio.gather(*(self.bus.ask(call, seconds=self.settings.hang_seconds) for call in calls))
 
     def _receive(self, signal: Signal) -> None:
         if signal.member == "NameOwnerChanged":
@@ -321,8 +288,8 @@ class Tree:
         if not signal.interface.startswith("org.a11y.atspi.Event"):
             return
         self.counts.events += 1
-        if signal.path == atspi.ROOT_PATH and signal.sender not in self._applications:
-            self._census_due = True  # the registry's own: an application came or went
+        if signal.path == atspi.ROOT_PATH and signal.sender not in self._census.applications:
+            self._census.due = True  # the registry's own: an application came or went
         news = self._mirror.apply(signal)
         if self._walked is not None:
             self._walked.apply(signal)

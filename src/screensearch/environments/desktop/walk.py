@@ -82,18 +82,12 @@ class Reader:
     def read_node(self, node: Node, depth: int) -> None:
         """Read an element and, where it shows, everything below it."""
 
-        def answered(reply: Reply) -> None:
-            if isinstance(reply, CallFailed) or not reply:
-                node.states, node.shows = State.DEFUNCT, False
-                self.gone.append(node)
-                return
-            node.states = state_mask(reply[0])
-            node.shows = shows(node)
+        def answered() -> None:
             node.marks = 0
             if node.shows:
                 self.read_shown(node, depth)
 
-        self.conversation.ask(atspi.get_state(node.bus_name, node.path), answered)
+        self.read_state(node, answered)
 
     def read_shown(self, node: Node, depth: int) -> None:
         """Read all of an element that is known to show."""
@@ -119,8 +113,8 @@ class Reader:
         # Asked after role and name, and answered after them: an application answers in order.
         self.ask(atspi.get_interfaces(bus_name, path), know_interfaces)
 
-    def read_state(self, node: Node) -> None:
-        """Read the state of an element that shows, and no further."""
+    def read_state(self, node: Node, then: Callable[[], None] = lambda: None) -> None:
+        """Read the state of an element, and go on unless it is gone."""
 
         def answered(reply: Reply) -> None:
             if isinstance(reply, CallFailed) or not reply:
@@ -129,6 +123,7 @@ class Reader:
                 return
             node.states = state_mask(reply[0])
             node.shows = shows(node)
+            then()
 
         self.conversation.ask(atspi.get_state(node.bus_name, node.path), answered)
 

@@ -1,8 +1,13 @@
-"""A small form in Qt 6, run by the system's Python: the same form as the other toolkits' programs here."""
+"""A small form in Qt, run by the system's Python: the same form as the other toolkits' programs here.
 
+python3 qt_app.py 5|6
+"""
+
+import importlib
 import sys
 
-from PyQt6 import QtWidgets
+VERSION = sys.argv[1]
+QtWidgets = importlib.import_module(f"PyQt{VERSION}.QtWidgets")
 
 COLOURS = ("Red", "Green", "Blue")
 ROWS = ("Alpha", "Beta", "Gamma", "Delta", "Epsilon")
@@ -13,7 +18,7 @@ class Form(QtWidgets.QMainWindow):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setWindowTitle("Qt 6 form")
+        self.setWindowTitle(f"Qt {VERSION} form")
         self.resize(420, 440)
         files = self.menuBar().addMenu("File")
         files.addAction("Open…", lambda: QtWidgets.QFileDialog.getOpenFileName(self, "Open"))
@@ -38,8 +43,8 @@ class Form(QtWidgets.QMainWindow):
 
 def main() -> int:
     """Run until the window is closed."""
-    app = QtWidgets.QApplication(sys.argv)
-    app.setApplicationName("qt6_app")
+    app = QtWidgets.QApplication(sys.argv[:1])
+    app.setApplicationName(f"qt{VERSION}_app")
     form = Form()
     form.show()
     return app.exec()

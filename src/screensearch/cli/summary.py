@@ -1,0 +1,86 @@
+"""What `screensearch explore` prints when it has come to its end, and how to go on with it."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+from click.core import ParameterSource
+from rich.markup import escape
+
+from screensearch import Summary
+from screensearch.cli.output import console, say, table
+
+_ENDINGS = {
+    "steps": "all steps taken",
+    "seconds": "time is up",
+    "states": "all states found that were asked for",
+    "plateau": "no new states any more",
+    "interrupted": "interrupted",
+    "failed starts": "the application did not start",
+}
+
+_CARRIED = frozenset(
+    {
+        "steps",
+        "minutes",
+        "seconds",
+        "states",
+        "plateau",
+        "fail_on",
+        "workers",
+        "unsandboxed",
+        "allow_irreversible",
+    }
+)
+"""The options that a resumed run does not know from its own settings."""
+
+
+def print_summary(summary: Summary, to_go_on: str) -> None:
+    """The figures of an exploration, and the commands that come next."""
+    out = console()
+    say(out, f"[bold]{escape(summary.run)}[/]  {escape(summary.environment)}  ({_ENDINGS[summary.ended]})")
+    figures = table(
+        "steps", "states", "edges", "captures", "crashes", "hangs", "exits", "missed", "lost", "steps/s"
+    )
+    figures.add_row(
+        *(
+            f"{value:,}"
+            for value in (
+                summary.steps,
+                summary.states,
+                summary.edges,
+                summary.captures,
+                summary.crashes,
+                summary.hangs,
+                summary.exits,
+                summary.missed,
+                summary.lost,
+            )
+        ),
+        f"{summary.steps_per_second:,.0f}",
+    )
+    out.print(figures)
+    if summary.failed_starts:
+        say(out, f"{summary.failed_starts:,} of the episodes failed at the start, before there was a screen")
+    if summary.worker_failures:
+        say(
+            out,
+            f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
+        )
+    say(out, f"[dim]graph {summary.digest}[/]")
+    say(out, f"[dim]identified by {escape(summary.identifier)}[/]")
+    if summary.ended == "interrupted":
+        say(out, f"Go on with: {escape(to_go_on)}")
+    say(out, f"Look at it with: screensearch show {escape(shlex.quote(summary.run))}")
+
+
+def resuming(context: click.Context, run: str) -> str:
+    """The command that goes on with a run as it was being explored: with the options that were given."""
+    words = ["screensearch", "explore", "--resume", "--out", run]
+    for option in context.command.params:
+        name = option.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if name in _CARRIED and given and isinstance(option, click.Option):
+            words += [option.opts[0], *([] if option.is_flag else [str(context.params[name])])]
+    return shlex.join(words)
