@@ -24,38 +24,13 @@ from screensearch.environments.desktop.scene import Scene, popups_of, scene, top
 from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.settle import Quiet
-from screensearch.environments.desktop.tree import Tree
-from screensearch.errors import EnvironmentFailed, HopelessStart
+from screensearch.environments.desktop.tree import Refresh, Tree
+from screensearch.environments.desktop.vitals import ApplicationEnded, Vitals
 
 log = logging.getLogger(__name__)
 
-_START_CHECKS = 3
-"""How often the mirror is checked at the start, at most, until a check finds nothing."""
-
-_LAUNCHED_SECONDS = 3.0
-"""How long a command that ended with status 0 may leave without a window or a name on the bus."""
-
-_NO_PROGRAM = (126, 127)
-"""The statuses of a shell that cannot run a program."""
-
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
-
-
-class TreeUnavailable(HopelessStart):
-    """The application started but showed no accessible window."""
-
-
-class ApplicationEnded(Exception):
-    """The application's process ended; says how."""
-
-    def __init__(self, how: str, *, clean: bool) -> None:
-        super().__init__(how)
-        self.clean = clean
-
-
-class ApplicationHangs(Exception):
-    """The application answers nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +61,12 @@ class Desk:
         self.session = session
         self.display = display
         self.tree = tree
+        self.vitals = Vitals(session, display, bus, tree, settings, also=app.also)
         self.application = application
         self._bus = bus
         self._framebuffer = framebuffer
-        self._app = app
-        self._settings = settings
+        self.app = app
+        self.settings = settings
         self._dressing = dressing
         self._screenshots = screenshots
         self._quiet = Quiet(settings.quiet_seconds)
@@ -98,14 +74,10 @@ class Desk:
         self._changes = Changes(framebuffer)
         self._unknown = UnknownRoles()
         self._processes: set[int] = set()  # that ran before the latest input
-        self._delay_seconds = 0.0  # the longest that it answered nothing, though it did then
-        self._ended_at: float | None = None  # when its process was first seen to have ended, at the start
         self._last_window: int | None = None  # the application's window that was last in front
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
         self._origins: dict[str, Origin] = {}  # likewise: where its coordinates count from
         tree.origin = self._box_of_window
-        self._targets: set[str] = set()  # bus names that are the application
-        self._names: set[str] = {each.casefold() for each in app.also}  # and names that are
         display.on_activity(self._display_changed)
         tree.on_activity(self._tree_changed)
 
@@ -199,13 +171,13 @@ class Desk:
     async def settle(self) -> bool:
         """Wait until the effect of the last input is there; False when the screen would not rest."""
         await self.display.sync()
-        await self._answered()
-        settled = await self._quiet.settle(self._settings.settle_seconds)
+        await self.vitals.answered()
+        settled = await self._quiet.settle(self.settings.settle_seconds)
         # Asked again: a window manager passes clicks on, so that the questions may overtake them.
-        frozen = await self._answered() > self._settings.quiet_seconds
+        frozen = await self.vitals.answered() > self.settings.quiet_seconds
         if await self._started_something() or frozen:
-            settled = await self._quiet.settle(self._settings.settle_seconds)
-        self.check_alive()
+            settled = await self._quiet.settle(self.settings.settle_seconds)
+        self.vitals.check_alive()
         return settled
 
     async def _started_something(self) -> bool:
@@ -218,7 +190,7 @@ class Desk:
         if not started:
             return False
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._settings.window_seconds
+        deadline = loop.time() + self.settings.window_seconds
         before = {each.id for each in self.display.windows()}
         while any(map(self.session.runs, started)) and (left := deadline - loop.time()) > 0:
             await self._quiet.changed(min(left, 0.1))  # the end of a process makes no event
@@ -230,7 +202,11 @@ class Desk:
     async def settle_briefly(self) -> None:
         """Wait until the application has handled the last input, but not for what it paints."""
         await self.display.sync()
-        await self._answered()
+        await self.vitals.answered()
+
+    async def rest(self, *, quiet_seconds: float) -> bool:
+        """Wait until nothing has happened for so long; False when the screen would not rest."""
+        return await self._quiet.settle(self.settings.settle_seconds, quiet_seconds=quiet_seconds)
 
     async def changed(self, seconds: float) -> bool:
         """Wait until something happens; False when nothing did for so long."""
@@ -240,197 +216,6 @@ class Desk:
         """Do nothing until something happens by itself, but not longer than so many seconds."""
         self.expect()
         await self._quiet.changed(seconds)
-
-    async def _answered(self) -> float:
-        """Wait until the application has handled the input, and told what it tells of that; how long it took.
-
-        One that answers nothing for `hang_seconds` may only be slow: it is given `grace_seconds` more, and
-        `take_delay` tells of it.
-        """
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        silence = await self._silence(self._settings.hang_seconds)
-        if silence is None:
-            return loop.time() - began
-        meanwhile = ""
-        if grace := self._settings.grace_seconds:
-            busy = self._busy_seconds()
-            silence = await self._silence(grace)
-            if silence is None:
-                took = loop.time() - began
-                self._delay_seconds = max(self._delay_seconds, took)
-                return took
-            spent = self._busy_seconds() - busy
-            meanwhile = f" (in the last {grace:g} s it kept a processor busy for {spent:.1f} s)"
-        raise ApplicationHangs(f"{silence} for {loop.time() - began:.0f} s{meanwhile}")
-
-    async def _silence(self, seconds: float) -> str | None:
-        """Ask whether it has handled the input; what it left unanswered for so long, or None.
-
-        X asks it first, since it answers that in turn with the input; then the bus, since what it told
-        there before the answer has arrived before it.
-        """
-        seen = self._scene()
-        if seen is not None and not await self.display.answers(seen.window.id, seconds=seconds):
-            self.check_alive()
-            return "it handled no X event"
-        for name in await self._present():
-            if await self.tree.ping(name, seconds=seconds):
-                continue
-            self.check_alive()
-            if name in await self._present():
-                return "it answered nothing on the accessibility bus"
-        return None
-
-    def _busy_seconds(self) -> float:
-        """How long the application has kept processors busy so far."""
-        mine = {each.pid for each in self.tree.applications if each.bus_name in self._targets}
-        return sum(map(self.session.processor_seconds, mine))
-
-    def take_delay(self) -> float:
-        """For how many seconds it answered nothing since the last call, when it was slow; else 0."""
-        delay, self._delay_seconds = self._delay_seconds, 0.0
-        return delay
-
-    async def _present(self) -> set[str]:
-        """The application's names on the bus. When the last is gone, so is the application, or about to be.
-
-        A further program of the application may come and go.
-        """
-        present = {each.bus_name for each in self.tree.applications}
-        if self._targets and not present & self._targets:
-            await self._ending()
-        self._targets &= present
-        return set(self._targets)
-
-    def check_alive(self) -> None:
-        """Raise when the application, or the desktop under it, is gone."""
-        if self.session.broken.done():
-            raise EnvironmentFailed(self.session.broken.result())
-        if self.session.app_end.done():
-            end = self.session.app_end.result()
-            if end.clean and self._still_there():
-                return  # a launcher that started the application and left
-            raise ApplicationEnded(end.describe(), clean=end.clean)
-        for connection in (self.display, self._bus):
-            if connection.closed.done():
-                raise EnvironmentFailed(connection.closed.result())
-
-    def _still_there(self) -> bool:
-        return any(each.bus_name in self._targets for each in self.tree.applications)
-
-    async def _ending(self) -> None:
-        """It left the bus: its process is about to end, or it has closed its last window."""
-        try:
-            async with asyncio.timeout(self._settings.hang_seconds):
-                await asyncio.shield(self.session.app_end)
-        except TimeoutError:
-            raise ApplicationEnded(
-                "left the accessibility bus and went on without a window", clean=True
-            ) from None
-        self.check_alive()
-
-    async def first_window(self) -> None:
-        """Wait for the first window with something in it, and learn which programs are the application.
-
-        One that ends or hangs before it has one raises that; one that shows what cannot be read raises
-        `TreeUnavailable`.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._settings.start_seconds
-        while True:
-            self._raise_if_it_did_not_start()
-            await self.tree.refresh(self._take_damage())
-            if self._meet():
-                break
-            left = deadline - loop.time()
-            if left <= 0:
-                await self._raise_if_it_hangs_at_its_start()
-                raise TreeUnavailable(self._why_no_window())
-            await self._quiet.changed(min(left, 0.5))
-        # What is filled in as the window appears must not be taken for an effect of the first action.
-        # A tool kit that is still starting says little of what it does, so the mirror is checked as well.
-        for _ in range(_START_CHECKS):
-            await self._answered()
-            await self._quiet.settle(
-                self._settings.settle_seconds, quiet_seconds=self._settings.start_quiet_seconds
-            )
-            self.check_alive()
-            await self.tree.refresh(self._take_damage())
-            if not (await self.tree.check()).mismatches:
-                return
-
-    def _meet(self) -> bool:
-        """Whether a window with elements shows; if so, its program is the application."""
-        seen = self._scene()
-        if seen is None:
-            return False
-        node = self._accessible(seen.window)
-        if node is None or sum(1 for _ in self.tree.showing(node)) < 2:
-            return False
-        self._targets.add(node.bus_name)
-        self._names |= {
-            each.name.casefold()
-            for each in self.tree.applications
-            if each.bus_name == node.bus_name and each.name
-        }
-        return True
-
-    def _raise_if_it_did_not_start(self) -> None:
-        if self.session.broken.done():
-            raise EnvironmentFailed(self.session.broken.result())
-        if not self.session.app_end.done():
-            return
-        end, now = self.session.app_end.result(), asyncio.get_running_loop().time()
-        if self._ended_at is None:
-            self._ended_at = now
-        # A launcher may end well and leave its program to come up; but not for long without a trace of it.
-        gone = now - self._ended_at > _LAUNCHED_SECONDS
-        if end.clean and (not gone or self.tree.applications or self.display.windows()):
-            return
-        if end.status in _NO_PROGRAM:
-            raise EnvironmentFailed(
-                f"{self._app.command[0]!r} {end.describe()}, which is how a shell says that there is no such "
-                f"program, or none that can be run; {self.last_words()}"
-            )
-        raise ApplicationEnded(f"{end.describe()} before it showed a window", clean=end.clean)
-
-    async def _raise_if_it_hangs_at_its_start(self) -> None:
-        """Tell a program that does not come on from one that runs, but shows nothing that can be read.
-
-        It had all of `start_seconds`: no grace is added to that.
-        """
-        seconds = self._settings.hang_seconds
-        windows, on_bus = self.display.windows(), self.tree.applications
-        if not windows and not on_bus:
-            raise ApplicationHangs(
-                f"it showed no window and did not come to the accessibility bus in "
-                f"{self._settings.start_seconds:g} s (desktop.start_seconds)"
-            )
-        for window in windows:
-            if not await self.display.answers(window.id, seconds=seconds):
-                self._raise_if_it_did_not_start()
-                raise ApplicationHangs(f"it handled no X event for {seconds:g} s")
-        for each in on_bus:
-            if not await self.tree.ping(each.bus_name, seconds=seconds):
-                self._raise_if_it_did_not_start()
-                if each in self.tree.applications:
-                    raise ApplicationHangs(f"it answered nothing on the accessibility bus for {seconds:g} s")
-
-    def last_words(self) -> str:
-        """What the application wrote last to its output."""
-        said = self.session.output().strip().splitlines()
-        return f"it said: {' | '.join(said[-5:])}" if said else "it said nothing"
-
-    def _why_no_window(self) -> str:
-        seconds = self._settings.start_seconds
-        shown = [each.title or each.wm_class for each in self.display.windows()]
-        on_bus = [each.name for each in self.tree.applications]
-        return (
-            f"{self._app.command[0]!r} published no accessible window within {seconds:g} s "
-            f"(windows on the screen: {', '.join(shown) or 'none'}; on the accessibility bus: "
-            f"{', '.join(on_bus) or 'none'}); run `screensearch doctor` to see which layer is missing"
-        )
 
     # -- aiming -------------------------------------------------------------------------------
 
@@ -457,6 +242,19 @@ class Desk:
 
     # -- seeing -------------------------------------------------------------------------------
 
+    async def refresh(self) -> Refresh:
+        """Bring the mirror of the tree up to date with what was said and painted since the last time."""
+        return await self.tree.refresh(self._take_damage())
+
+    def meet(self) -> bool:
+        """Whether a window with elements shows; if so, its program is the application."""
+        seen = self._scene()
+        node = None if seen is None else self._accessible(seen.window)
+        if node is None or sum(1 for _ in self.tree.showing(node)) < 2:
+            return False
+        self.vitals.meet(node)
+        return True
+
     def _take_damage(self) -> list[Box]:
         """Where pixels changed since the last time: applications paint far more than they change."""
         painted, self._damage = self._damage, []
@@ -476,31 +274,18 @@ class Desk:
         named = [each for each in mine if each.title == node.name]
         return (named or mine)[-1].box if mine else None
 
-    def owner_of(self, window: XWindow) -> str | None:
-        """The application of a window, if it is not the target."""
-        for each in self.tree.applications:
-            if each.pid == window.pid:
-                if each.bus_name in self._targets or each.name.casefold() in self._names:
-                    self._targets.add(each.bus_name)
-                    return None
-                return each.name or window.wm_class or "unknown"
-        processes = {each.pid for each in self.tree.applications if each.bus_name in self._targets}
-        if window.pid is None or window.pid in processes:
-            return None
-        return window.wm_class or window.title or "unknown"
-
     async def observe(self, *, check: bool = False) -> View:
         """See what is there now; with `check`, compare the mirror with a full walk first."""
-        partial = (await self.tree.refresh(self._take_damage())).partial
+        partial = (await self.refresh()).partial
         if check:
             await self.tree.check()
         # What was read of an application that went meanwhile is not what it showed.
-        self.check_alive()
-        await self._present()
+        self.vitals.check_alive()
+        await self.vitals.present()
         seen = self._scene() or await self._bring_back()
         if seen is None:
             raise ApplicationEnded("closed its last window", clean=True)
-        if self.owner_of(seen.window) is None:
+        if self.vitals.owner_of(seen.window) is None:
             self._last_window = seen.window.id
         return self._view(seen, partial)
 
@@ -516,11 +301,11 @@ class Desk:
         self.expect()
         self.display.activate(self._last_window)
         await self.settle()
-        await self.tree.refresh(self._take_damage())
+        await self.refresh()
         return self._scene()
 
     def _view(self, seen: Scene, partial: bool) -> View:
-        foreign = self.owner_of(seen.front) or self.owner_of(seen.window)
+        foreign = self.vitals.owner_of(seen.front) or self.vitals.owner_of(seen.window)
         node = self._accessible(seen.window)
         elements = Elements(self.application, self._unknown)
         window_box = seen.window.box

@@ -13,12 +13,14 @@ from pathlib import PurePath
 
 from screensearch.domain.action import Action
 from screensearch.domain.transition import Outcome
-from screensearch.environments.desktop.desk import ApplicationEnded, ApplicationHangs, Desk, View
+from screensearch.environments.desktop.desk import Desk, View
 from screensearch.environments.desktop.home import Dressing
 from screensearch.environments.desktop.sandbox import PATH, find_program
 from screensearch.environments.desktop.script import follow
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.desktop.start import first_window
 from screensearch.environments.desktop.targets import Missed, Targets
+from screensearch.environments.desktop.vitals import ApplicationEnded, ApplicationHangs
 from screensearch.environments.protocol import Means, Result, Start, StartFailed
 from screensearch.errors import EnvironmentFailed, SettingsError
 
@@ -65,7 +67,7 @@ class DesktopEnvironment:
             screenshots=self._screenshots,
         )
         try:
-            await desk.first_window()
+            await first_window(desk)
             await follow(desk, self._app.start, seconds=self._settings.start_seconds)
             view = await desk.observe()
         except ApplicationEnded as end:
@@ -86,7 +88,7 @@ class DesktopEnvironment:
     ) -> StartFailed:
         """What became of a start, with what is on the screen now; then the desktop is ended."""
         failure = StartFailed(
-            outcome, f"{how}; {desk.last_words()}", observation=desk.glimpse(), configuration=chosen
+            outcome, f"{how}; {desk.vitals.last_words()}", observation=desk.glimpse(), configuration=chosen
         )
         await self.close()
         return failure
@@ -98,18 +100,18 @@ class DesktopEnvironment:
             raise EnvironmentFailed("an action was given before the application was reset")
         self._targets.given = False
         try:
-            desk.check_alive()
+            desk.vitals.check_alive()
             missed = await self._act(desk, action)
             settled = await desk.settle()
             view = await desk.observe(check=self._check_is_due())
         except ApplicationEnded as end:
             outcome = Outcome.EXIT if end.clean else Outcome.CRASH
             return Result(
-                outcome, None, self._told(f"it {end}{'' if end.clean else '; ' + desk.last_words()}")
+                outcome, None, self._told(f"it {end}{'' if end.clean else '; ' + desk.vitals.last_words()}")
             )
         except ApplicationHangs as hang:
             return Result(Outcome.HANG, None, self._told(str(hang)))
-        return self._result(view, missed, settled, desk.take_delay())
+        return self._result(view, missed, settled, desk.vitals.take_delay())
 
     def _told(self, what: str) -> str:
         """What happened, and that it was not this action's doing, if so."""

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 
 from screensearch.domain.screen import Element
-from screensearch.environments.desktop.desk import ApplicationEnded, ApplicationHangs, Desk
+from screensearch.environments.desktop.desk import Desk
 from screensearch.environments.desktop.settings import StartStep
+from screensearch.environments.desktop.vitals import ApplicationEnded, ApplicationHangs
 from screensearch.errors import HopelessStart
 
 

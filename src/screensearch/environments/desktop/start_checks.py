@@ -7,11 +7,13 @@ import os
 import shutil
 
 from screensearch.environments.desktop.checkup import Ailment, Seen
-from screensearch.environments.desktop.desk import ApplicationEnded, ApplicationHangs, Desk
+from screensearch.environments.desktop.desk import Desk
 from screensearch.environments.desktop.sandbox import HOME, PATH
 from screensearch.environments.desktop.script import ScriptFailed, follow
 from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings
+from screensearch.environments.desktop.start import first_window
+from screensearch.environments.desktop.vitals import ApplicationEnded, ApplicationHangs
 
 
 async def see_documents(session: Session, app: AppSettings) -> Seen[bool]:
@@ -43,16 +45,16 @@ async def try_script(desk: Desk, app: AppSettings, *, seconds: float) -> Seen[bo
     """Do what an exploration does before the first action of an episode."""
     correct = "correct that step of app.start"
     try:
-        await desk.first_window()
+        await first_window(desk)
         await follow(desk, app.start, seconds=seconds)
         view = await desk.observe()
     except ScriptFailed as problem:
         remedy = f"{correct}, or raise desktop.start_seconds if it needs longer"
         raise Ailment(str(problem), remedy) from problem
     except ApplicationEnded as end:
-        raise Ailment(f"the application {end}; {desk.last_words()}", correct) from end
+        raise Ailment(f"the application {end}; {desk.vitals.last_words()}", correct) from end
     except ApplicationHangs as hang:
-        raise Ailment(f"{hang}; {desk.last_words()}", correct) from hang
+        raise Ailment(f"{hang}; {desk.vitals.last_words()}", correct) from hang
     if view.foreign is not None:
         text = f"after it, the window in front belongs to {view.foreign!r}"
         raise Ailment(text, f"if that is part of the application, name it in app.also: [{view.foreign!r}]")
