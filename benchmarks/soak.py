@@ -109,7 +109,6 @@ class Soak:
                         process.wait(SAMPLE_SECONDS)
             entry["summary"] = finish(process)
             entry["seconds"] = max(seconds, time.monotonic() - begun)
-            entry["new_owner_megabytes"] = self._open_anew(run)
         except ExplorationFailed as problem:
             entry["problem"] = str(problem)
             entry["seconds"] = seconds  # not tried again: a failure is a result
@@ -121,11 +120,15 @@ class Soak:
             entry["left_processes"] = end_leftovers()
             entry["left_files"] = sorted(each.name for each in self._temporary.iterdir())
             self._save()
+        if "summary" in entry:
+            entry["new_owner_megabytes"] = self._open_anew(run)
+            self._save()
         print(f"{app}: {entry.get('summary', entry.get('problem'))}", file=sys.stderr)
 
     def _open_anew(self, run: Path) -> float:
         """The memory of an owner that goes on with a copy of this run, after some steps."""
         copy = self._folder / "copy"
+        shutil.rmtree(copy, ignore_errors=True)  # of a soak that was interrupted here
         shutil.copytree(run, copy, ignore=shutil.ignore_patterns("artifacts"))
         process = start_explore(
             ["--resume"],
@@ -169,7 +172,8 @@ class Soak:
                 each["grown_megabytes"] <= MOST_MEGABYTES for each in watched if each["part"] == "worker"
             ),
             f"no owner ends with {MOST_MEGABYTES:g} MB more than one that opens its run anew": bool(owners)
-            and max(owners) <= MOST_MEGABYTES,
+            and max(owners) <= MOST_MEGABYTES
+            and len(owners) == len([each for each in slices if "summary" in each]),
             f"in the second half of a run no process grows by more than {MOST_FILES:g} open files": all(
                 each["grown_files"] <= MOST_FILES for each in watched
             ),

@@ -137,6 +137,20 @@ def test_the_text_on_a_check_box_says_nothing_of_the_field_below() -> None:
     assert denied(checkbox("Show password", 130), loose, label("E-mail:", 100, 162), field(y=160)) == [3]
 
 
+@pytest.mark.parametrize("role", ["listitem", "dataitem", "treeitem", "tabitem", "headeritem", "group"])
+def test_a_label_in_a_row_of_a_list_tells_of_the_field_beside_it(role: str) -> None:
+    # Preferences are often such a list: GtkListBox, AdwActionRow.
+    row = Element(role, "", Box(90, 90, 400, 40), "mail", clickable=True)
+    inside = [dataclasses.replace(each, parent=0) for each in (label("API token", 100, 102), field(y=100))]
+    assert denied(row, *inside) == [2]
+
+
+@pytest.mark.parametrize("role", ["button", "splitbutton", "menuitem", "checkbox", "radiobutton"])
+def test_the_text_on_a_control_says_nothing_of_the_field_beside_it(role: str) -> None:
+    control = Element(role, "", Box(90, 100, 90, 24), "mail", clickable=True)
+    assert denied(control, dataclasses.replace(label("API token", 95, 102), parent=0), field(y=100)) == []
+
+
 def test_the_length_of_a_password_is_no_secret() -> None:
     named = spinner("Password generator length", 100)
     assert denied(named, label("Password length", 100, 142), spinner("", 140)) == []

@@ -49,6 +49,23 @@ def test_actions_that_would_read_the_same_are_told_apart_by_their_place() -> Non
     }
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("r1_c1|button|" + "a" * 80 + "1|x", "r1_c1|button|" + "a" * 80 + "2|x"),  # both are cut
+        ("r1_c1|button|ok|x", "r1_c1|button|ok|y"),
+    ],
+)
+def test_actions_that_read_the_same_even_with_their_place_are_told_by_their_signatures(
+    one: str, other: str
+) -> None:
+    alike = [f"focus_click@1::{target}::none" for target in (one, other)]
+    elsewhere = f"focus_click@1::{one.replace('r1', 'r2')}::none"
+    told = describe_actions([*alike, elsewhere])
+    assert [told[each] for each in alike] == alike
+    assert told[elsewhere].endswith("(button at r2_c1)")
+
+
 def test_every_template_has_words_and_every_word_is_for_a_role() -> None:
     filled = {
         "focus_type@1": '{"text":"a"}',

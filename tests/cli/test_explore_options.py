@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 import screensearch as ss
 from screensearch.cli import main
+from screensearch.cli.live import LiveView
 from screensearch.environments.desktop import profiles
 from screensearch.record.run import Manifest, create_run, own
 
@@ -244,6 +245,63 @@ def test_the_same_command_can_be_given_again_after_a_first_start_that_failed(tmp
     assert result.exit_code == 0, result.output
     assert "was a run without an entry: it is begun anew" in result.stderr
     assert json.loads(run("show", str(folder), "--json").stdout)["environment"] == "synthetic:notepad"
+
+
+@pytest.mark.parametrize("target", ["synthetic:notpad", "desktop:nothing"])
+def test_what_a_failed_start_left_stays_if_the_next_command_is_refused(target: str, tmp_path: Path) -> None:
+    folder = empty_run(tmp_path / "run")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    result = run("explore", target, "--steps", "5", "--out", str(folder))
+    assert result.exit_code == 1
+    assert "begun anew" not in result.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_what_a_failed_start_left_is_gone_once_the_next_run_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = empty_run(tmp_path / "run")
+    found: list[list[Path]] = []
+    monkeypatch.setattr(LiveView, "show", lambda self, progress: found.append(list(tmp_path.iterdir())))
+    result = run("explore", "synthetic:notepad", "--steps", "5", "--no-screenshots", "--out", str(folder))
+    assert result.exit_code == 0, result.output
+    assert found[0] == [folder]
+    assert result.stderr.count("begun anew") == 1
+
+
+@pytest.mark.parametrize("refused", ["iterdir", "rename"])
+def test_a_folder_that_the_system_refuses_is_a_message(
+    refused: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = empty_run(tmp_path / "run")
+    original = getattr(Path, refused)
+
+    def refuse(self: Path, *arguments: object) -> object:
+        if self == folder:
+            raise PermissionError(13, "Permission denied", str(self))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Path, refused, refuse)
+    result = run("explore", "synthetic:notepad", "--steps", "5", "--out", str(folder))
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+    assert "Permission denied" in result.stderr
+    assert (folder / "workers" / "w0.log").exists()
+
+
+def test_leftovers_that_cannot_be_removed_are_named_and_the_new_run_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    folder = empty_run(tmp_path / "run")
+    monkeypatch.setattr("screensearch.cli.folders._remove", refuse)
+    result = run("explore", "synthetic:notepad", "--steps", "5", "--no-screenshots", "--out", str(folder))
+    assert result.exit_code == 0, result.output
+    (left,) = set(tmp_path.iterdir()) - {folder}
+    assert f"{left} cannot be removed" in result.stderr.replace("\n", "")
 
 
 def test_a_run_with_an_entry_is_never_touched(tmp_path: Path) -> None:

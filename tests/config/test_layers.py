@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from screensearch.act.guard import GUARDS, Guard
-from screensearch.config import Settings, load_preset, presets, resolve
-from screensearch.errors import SettingsError
+from screensearch.config import Settings, load_preset, presets, resolve, settings_for
+from screensearch.encode.embed import EMBEDDERS, EmbedSettings, HashingEmbedder
+from screensearch.errors import EmbeddingFailed, PluginUnavailable, SettingsError
 
 
 def written(folder: Path, text: str) -> Path:
@@ -183,6 +184,31 @@ def test_what_a_name_or_a_pattern_stands_for_is_checked_with_the_line_it_stands_
         resolve(files=[written(tmp_path, text)])
 
 
+@pytest.mark.parametrize(
+    ("preset", "profile", "overrides", "place"),
+    [
+        ("[explore]\nstep_deadline_seconds = 25\n", "", [], r"mine.toml', line 2: "),
+        ("[select]\nc_puct = 2.0\n", "[desktop]\ngrace_seconds = 55\n", [], r"app.toml', line 4: "),
+        ("[desktop]\nhang_seconds = 40\n", "", [], r"mine.toml', line 2: "),
+        ("", "", ["explore.step_deadline_seconds=9"], r"^--set 'explore.step_deadline_seconds=9': "),
+    ],
+)
+def test_a_live_desktop_whose_hangs_could_never_be_told_is_refused_with_the_line(
+    tmp_path: Path, preset: str, profile: str, overrides: list[str], place: str
+) -> None:
+    app = tmp_path / "app.toml"
+    app.write_text(f"[app]\ncommand = ['true']\n{profile}", encoding="utf-8")
+    with pytest.raises(SettingsError, match=rf"{place}explore.step_deadline_seconds is .*raise the first"):
+        settings_for(str(app), written(tmp_path, preset), overrides)
+
+
+def test_an_environment_that_is_no_desktop_may_have_any_deadline() -> None:
+    overrides = ["explore.step_deadline_seconds=1"]
+    assert settings_for("synthetic:notepad", overrides=overrides)[1].explore.step_deadline_seconds == 1
+    _, settings = settings_for(["true"], overrides=["explore.step_deadline_seconds=25.5"])
+    assert settings.explore.step_deadline_seconds == 25.5
+
+
 def test_a_guard_that_cannot_be_made_is_a_mistake_of_its_rule(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +218,35 @@ def test_a_guard_that_cannot_be_made_is_a_mistake_of_its_rule(
     monkeypatch.setitem(GUARDS._registered, "particular", make)
     path = written(tmp_path, "[[guard.rules]]\nname = 'particular'\n")
     with pytest.raises(SettingsError, match=r"line 1: .*'particular' .*ValueError: three patterns, please"):
+        resolve(files=[path])
+
+
+@pytest.mark.parametrize(
+    ("raised", "message"),
+    [
+        (
+            ValueError("odd sizes, please"),
+            r"line 3: embed.name: .*'particular' .*ValueError: odd sizes, please",
+        ),
+        (EmbeddingFailed("nobody there"), r"line 3: embed.name: nobody there"),
+        (SettingsError("embed.dimensions = 64: 65, please"), r"line 2: embed.dimensions = 64: 65, please"),
+        (PluginUnavailable("no key"), None),
+    ],
+)
+def test_an_embedder_that_refuses_a_size_is_a_message_whatever_it_raises(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, message: str | None
+) -> None:
+    class Particular(HashingEmbedder):
+        @staticmethod
+        def size_for(settings: EmbedSettings) -> int:
+            raise raised
+
+    monkeypatch.setitem(EMBEDDERS._registered, "particular", Particular)
+    path = written(tmp_path, "[embed]\ndimensions = 64\nname = 'particular'\n")
+    if message is None:
+        assert resolve(files=[path]).embed.name == "particular"
+        return
+    with pytest.raises(SettingsError, match=message):
         resolve(files=[path])
 
 

@@ -125,6 +125,7 @@ def test_a_sound_embedder_passes_and_both_are_closed() -> None:
             tampered(untouched, __init__=lambda self, settings: setattr(self, "dimensions", 64.0)),
             "positive `int`",
         ),
+        (tampered(untouched, size_for=lambda settings: 65), "`size_for` tells the size"),
         (tampered(lambda texts, rows: rows.tolist()), "array of 32-bit floats"),
         (tampered(lambda texts, rows: rows.astype(np.float64)), "array of 32-bit floats"),
         (tampered(lambda texts, rows: rows[:, :-1]), "one row per text, of the embedder's size"),

@@ -133,6 +133,14 @@ async def test_an_application_that_answers_late_is_asked_again_who_it_is() -> No
     assert [each.toolkit for each in tree.applications] == ["gtk", "gtk"]
 
 
+async def test_an_application_that_introduces_itself_with_an_empty_answer_has_no_name() -> None:
+    bus = FakeBus(a_window(Thing("/w/a")))
+    bus.special[atspi.ROOT_PATH, "Get"] = lambda _: []
+    tree = await open_tree(bus)
+    assert [(each.name, each.toolkit) for each in tree.applications] == [("", "")]
+    assert paths(tree) == ["/w", "/w/a"]
+
+
 async def test_an_application_that_leaves_while_another_is_waited_for_is_not_listed() -> None:
     bus = Crowd(a_window(), others=1)
     tree = Tree(cast(Bus, bus), DesktopSettings(hang_seconds=BRIEFLY, walk_seconds=BRIEFLY))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,7 +123,7 @@ def test_a_resumed_run_counts_its_failed_starts_but_not_as_steps(tmp_path: Path)
 
 def test_three_failed_starts_in_a_row_end_the_run_with_what_is_known(tmp_path: Path) -> None:
     world = Stumbling(*[Outcome.CRASH] * 9)
-    with pytest.raises(ss.NeverStarted, match=f"3 times in a row.*{NOTE}.*screensearch findings") as caught:
+    with pytest.raises(ss.NeverStarted, match=f"last 3 starts of 'corridor' .*{NOTE}.*findings") as caught:
         explore(world, tmp_path / "run")
     summary = caught.value.summary
     assert (summary.steps, summary.crashes, summary.failed_starts) == (0, 3, 3)
@@ -148,9 +150,50 @@ def test_failed_starts_with_steps_between_them_do_not_end_a_run(tmp_path: Path) 
 
 def test_failed_starts_and_starts_with_nothing_to_do_are_counted_by_one_rule(tmp_path: Path) -> None:
     world = Stumbling(Outcome.EXIT, Outcome.CRASH, *["empty"] * 9)
-    with pytest.raises(EnvironmentFailed, match="offered no action"):
+    told = "the last 3 starts of 'corridor' led to no step; the last: its first screen offered no action"
+    with pytest.raises(EnvironmentFailed, match=f"^{told}"):
         explore(world, tmp_path / "run")
     assert world.resets == 3
+    with ss.open_run(tmp_path / "run") as run:
+        assert "lost" not in run.graph.outcomes
+
+
+@pytest.fixture
+def no_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("screensearch.explore.worker.FIRST_BACK_OFF_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_back_off")
+@pytest.mark.parametrize("bad", [Outcome.CRASH, "empty"])
+def test_a_run_that_has_steps_outlives_many_starts_without_one(tmp_path: Path, bad: Outcome | str) -> None:
+    world = Stumbling(None, *[bad] * 19, None, *[bad] * 19)
+    summary = explore(world, tmp_path / "run", "explore.episode_steps=3", steps=9)
+    assert (summary.steps, summary.ended) == (9, "steps")
+    assert world.resets >= 41
+
+
+@pytest.mark.usefixtures("no_back_off")
+def test_twenty_failed_starts_in_a_row_end_any_run(tmp_path: Path) -> None:
+    world = Stumbling(None, *[Outcome.CRASH] * 30)
+    with pytest.raises(ss.NeverStarted, match="the last 20 starts of 'corridor' led to no step") as caught:
+        explore(world, tmp_path / "run", "explore.episode_steps=3")
+    assert world.resets == 21
+    assert 0 < caught.value.summary.steps <= 3
+    assert caught.value.summary.ended == "failed starts"
+
+
+def test_starts_that_fail_with_one_configuration_and_with_another_are_two_findings(tmp_path: Path) -> None:
+    world = Stumbling(*[Outcome.CRASH, Outcome.CRASH, None] * 6)
+    explore(world, tmp_path / "run", "explore.episode_steps=1", steps=6)
+    with ss.open_run(tmp_path / "run") as run:
+        counted = Counter(each.configuration for each in failed_starts(run))
+        found = [each for each in run.findings() if each.at_start]
+        assert len(counted) == 2
+        assert {tuple(each.configuration.items()): each.count for each in found} == counted
+        for each in found:
+            first = run.entry(each.first)
+            assert isinstance(first, FailedStart)
+            assert dict(first.configuration) == each.configuration
 
 
 def test_the_picture_of_a_failed_start_is_kept_and_secrets_are_not(tmp_path: Path) -> None:
@@ -167,9 +210,28 @@ def test_the_picture_of_a_failed_start_is_kept_and_secrets_are_not(tmp_path: Pat
         assert run.verify().problems == ()
 
 
+def test_a_picture_of_which_no_element_is_known_is_kept_only_where_nothing_is_redacted(
+    tmp_path: Path,
+) -> None:
+    class Mute(Stumbling):
+        async def reset(self, seed: int) -> ss.Start:
+            try:
+                return await super().reset(seed)
+            except ss.StartFailed as failure:
+                seen = None if failure.observation is None else replace(failure.observation, elements=())
+                raise ss.StartFailed(Outcome.HANG, "it hangs", observation=seen) from failure
+
+    for moment, kept in (("capture", False), ("export", True)):
+        explore(Mute(Outcome.HANG, pictures=True), tmp_path / moment, f'redact.at="{moment}"', steps=5)
+        with ss.open_run(tmp_path / moment) as run:
+            (failed,) = failed_starts(run)
+            assert (failed.evidence.screenshot is not None) is kept
+
+
 def test_the_commands_show_what_failed_at_the_start(tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
-    explore(Stumbling(Outcome.CRASH, Outcome.CRASH, pictures=True), tmp_path / "run", steps=1)
+    world = Stumbling(Outcome.CRASH, None, Outcome.CRASH, pictures=True)  # twice with one configuration
+    explore(world, tmp_path / "run", "explore.episode_steps=1", steps=2)
 
     def run(*arguments: str) -> str:
         result = CliRunner().invoke(main, arguments)

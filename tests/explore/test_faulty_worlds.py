@@ -40,12 +40,26 @@ class Faulty:
                 raise HopelessStart("it published no accessible window")
             if how == "empty":
                 return Start(Observation((), self.look().window))
-            if how:
+            if how and how != "fine":
                 raise StartFailed(Outcome(how), "it said goodbye")
+        if self.fault == "uneven":  # the first worker is at a step while all others fail at their starts
+            try:
+                self.mark.touch(exist_ok=False)
+            except FileExistsError:
+                while not self.mark.read_text():
+                    await asyncio.sleep(0.05)
+                raise StartFailed(Outcome.CRASH, "it said goodbye")
         return Start(self.look(), {"name": "half \\ud800"} if self.fault == "surrogate" else {})
     async def perform(self, action):
         self.steps += 1
+        if self.fault == "uneven":
+            self.mark.write_text("at a step")
+            await asyncio.sleep(600)
         if self.steps == 5:
+            if self.fault == "freezing":
+                self.mark.write_text("frozen")
+                await asyncio.sleep(4)
+                return Result(Outcome.HANG, None, "it answered nothing")
             if self.fault == "refused":
                 raise ConnectionRefusedError("the bus is gone")
             if self.fault == "exit":
@@ -87,8 +101,12 @@ def plugin(tmp_path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def exploring(plugin: Path, fault: str, folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "screensearch", "explore", f"faulty:{fault}", "--out", str(folder)]
+def exploring(
+    plugin: Path, fault: str, folder: Path, *options: str, having: str = ""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The command line in a process of its own, after `having`, a statement that changes something there."""
+    program = f"{having}\nfrom screensearch.cli import main\nmain()"
+    command = [sys.executable, "-c", program, "explore", f"faulty:{fault}", "--out", str(folder)]
     environment = {**os.environ, "PYTHONPATH": str(plugin)}
     process = subprocess.Popen(
         [*command, "--json", "--no-screenshots", *options],
@@ -201,10 +219,39 @@ def test_a_worker_that_can_never_start_ends_the_run_even_beside_a_healthy_one(
     monkeypatch.setenv("FAULTY_WORKER", "1")
     mark = tmp_path / "mark"
     (mark.parent).mkdir(exist_ok=True)
-    with exploring(plugin, f"shy@{mark}", tmp_path / "run", "--seconds", "60", "--workers", "2") as process:
+    options = ("--seconds", "60", "--workers", "2")
+    sooner = "import screensearch.explore.worker as worker; worker.MOST_FUTILE_STARTS = 4"
+    with exploring(plugin, f"shy@{mark}", tmp_path / "run", *options, having=sooner) as process:
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "there is room for one only" in errors.decode()
+    assert "led to no step; the last: there is room for one only" in " ".join(errors.decode().split())
+
+
+def test_the_step_of_a_worker_is_lost_when_another_one_ends_the_run(plugin: Path, tmp_path: Path) -> None:
+    options = ("--steps", "5", "--workers", "2")
+    with exploring(plugin, f"uneven@{tmp_path / 'mark'}", tmp_path / "run", *options) as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 1, errors.decode()
+    summary = json.loads(output)
+    assert (summary["ended"], summary["failed_starts"]) == ("failed starts", 3)
+    assert (summary["lost"], summary["worker_failures"]) == (1, 0)
+    assert outcomes(tmp_path / "run") == {"start": 1, "start:crash": 3, "lost": 1}
+
+
+def test_a_hang_is_found_although_the_run_is_to_stop_before_it_is_told(plugin: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    options = ("--steps", "100", "--fail-on", "hang")
+    hasty = "import screensearch.explore.connection as connection; connection.STOP_SECONDS = 1"
+    with exploring(plugin, f"freezing@{mark}", tmp_path / "run", *options, having=hasty) as process:
+        deadline = time.monotonic() + 60
+        while not mark.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=120)
+    summary = json.loads(output)
+    assert (summary["hangs"], summary["lost"], summary["ended"]) == (1, 0, "interrupted")
+    assert process.returncode == 3, errors.decode()
 
 
 def test_texts_that_cannot_be_stored_are_mended_and_not_fatal(plugin: Path, tmp_path: Path) -> None:
@@ -271,12 +318,12 @@ STILL = ("--set", "candidates.wait=false", "--set", "candidates.scroll=false", "
 @pytest.mark.parametrize(
     ("starts", "told", "status"),
     [
-        ("crash crash crash", "3 times in a row, the last time: it said goodbye", 1),
-        ("hang crash unplugged", "the bus is gone", 1),
-        ("unplugged exit crash", "3 times in a row, the last time: it said goodbye", 1),
+        ("crash crash crash", "the last 3 starts of 'faulty' led to no step; the last: it said goodbye", 1),
+        ("hang crash unplugged", "3 starts of worker 0 led to no step; the last: the bus is gone", 1),
+        ("unplugged exit crash", "the last 3 starts of 'faulty' led to no step; the last: it said", 1),
         ("unplugged unplugged unplugged", "the bus is gone", 1),
-        ("crash empty empty", "offered no action", 1),
-        ("empty empty empty", "offered no action", 1),
+        ("crash empty empty", "Error: the last 3 starts of 'faulty' led to no step; the last: its first", 1),
+        ("empty empty empty", "its first screen offered no action", 1),
         ("crash unplugged hang", "met 1 crash, 1 hang: screensearch findings", 3),
         ("hang hang hang", "met 3 hang: screensearch findings", 3),
     ],
@@ -289,17 +336,33 @@ def test_three_starts_without_a_step_end_the_run_however_they_fail(
     options = (*STILL, "--steps", "5", *(("--fail-on", "crash,hang") if status == 3 else ()))
     with exploring(plugin, f"stumbling@{mark}", tmp_path / "run", *options) as process:
         output, errors = process.communicate(timeout=120)
-    assert told in errors.decode()
+    assert told in " ".join(errors.decode().split())
     assert "Traceback" not in errors.decode()
     assert process.returncode == status
     assert mark.read_text() == "crash crash"  # there were three starts and no more
     counted = outcomes(tmp_path / "run")
     for each in ("crash", "hang", "exit"):
         assert counted.get(f"start:{each}", 0) == starts.split().count(each)
-    if "in a row" in told or status == 3:
+    if "goodbye" in told or status == 3:
         summary = json.loads(output)
         assert (summary["ended"], summary["lost"]) == ("failed starts", 0)
         assert summary["failed_starts"] == 3 - starts.count("unplugged")
+
+
+@pytest.mark.parametrize("bad", ["crash", "unplugged", "empty"])
+def test_a_run_that_has_steps_outlives_four_bad_starts_in_a_row(
+    plugin: Path, tmp_path: Path, bad: str
+) -> None:
+    mark = tmp_path / "starts"
+    mark.write_text(f"fine {f'{bad} ' * 4}fine fine fine")
+    options = (*STILL, "--steps", "3", "--set", "explore.episode_steps=1")
+    with exploring(plugin, f"stumbling@{mark}", tmp_path / "run", *options) as process:
+        output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors.decode()
+    summary = json.loads(output)
+    assert (summary["steps"], summary["ended"]) == (3, "steps")
+    assert summary["failed_starts"] == (4 if bad == "crash" else 0)
+    assert summary["worker_failures"] == (4 if bad == "unplugged" else 0)
 
 
 def test_a_start_that_would_fail_again_in_the_same_way_is_made_once(plugin: Path, tmp_path: Path) -> None:

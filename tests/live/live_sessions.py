@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import select
 import socket
@@ -44,8 +45,14 @@ def processes_of(session: Session) -> Iterator[int]:
 
 def process_named(session: Session, name: str, *, nth: int = 0) -> int:
     """The pid here of the nth process inside a sandbox that runs the program `name`, oldest first."""
-    found = [pid for pid in processes_of(session) if Path(f"/proc/{pid}/comm").read_text().strip() == name]
-    return sorted(found)[nth]
+    return sorted(pid for pid in processes_of(session) if name_of(pid) == name)[nth]
+
+
+def name_of(pid: int) -> str:
+    """The program that a process runs; empty when it has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return ""
 
 
 def connect(session: Session) -> Any:

@@ -160,8 +160,8 @@ def test_an_interrupted_live_run_is_whole_and_can_go_on(tmp_path: Path, signals:
 @pytest.mark.parametrize(
     ("fail_on", "status", "told"),
     [
-        ((), 1, "failed at its start 3 times in a row, the last time: it was killed by SIGSEGV"),
-        (("--fail-on", "hang"), 1, "failed at its start 3 times in a row"),
+        ((), 1, "the last 3 starts of 'trouble.py' led to no step; the last: it was killed by SIGSEGV"),
+        (("--fail-on", "hang"), 1, "the last 3 starts of 'trouble.py' led to no step"),
         (("--fail-on", "crash,hang"), 3, "met 3 crash: screensearch findings"),
     ],
 )
@@ -198,6 +198,20 @@ def test_an_application_that_never_starts_is_a_finding_and_ends_the_run(
         assert "told to crash at the start" in finding.note
 
 
+def test_a_run_without_a_single_screen_is_no_success(tmp_path: Path) -> None:
+    options = ["--seconds", "1", "--set", "desktop.start_seconds=2", "--out", str(tmp_path / "run")]
+    done = subprocess.run(
+        [sys.executable, "-m", "screensearch", "explore", *options, "--", "sleep", "100"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "no screen of desktop:sleep was seen before the time was up" in done.stderr
+    assert "screensearch findings" in done.stderr
+
+
 def test_an_application_that_starts_with_one_document_and_not_with_another_is_explored(
     tmp_path: Path,
 ) -> None:
@@ -210,13 +224,15 @@ def test_an_application_that_starts_with_one_document_and_not_with_another_is_ex
         ],
     )
     summary = start_exploration(
-        environment, tmp_path / "run", stop=StopRule(steps=12), settings=settings, seed=7
+        environment, tmp_path / "run", stop=StopRule(steps=12), settings=settings, seed=5
     )
     assert (summary.steps, summary.ended) == (12, "steps")
     with open_run(tmp_path / "run") as run:
         assert run.verify().holds
         (finding,) = [each for each in run.findings() if each.at_start]
-        assert (finding.outcome, finding.first) == (Outcome.CRASH, 1)  # the first start of all
+        assert finding.outcome is Outcome.CRASH
+        assert finding.episode.number == 1  # of seed 5, the episodes 1 to 4 all take the bad document
+        assert finding.count >= 4
         assert finding.configuration["document"] == "exit.txt"
         assert "told to exit at the start" in finding.note
         assert finding.count == summary.failed_starts == summary.crashes

@@ -89,6 +89,7 @@ class Desk:
     """A server with a window manager, a display, and the program that tells."""
 
     server: Server
+    manager: asyncio.subprocess.Process
     display: Display
     app: asyncio.subprocess.Process
     activity: asyncio.Event
@@ -140,7 +141,7 @@ class Desk:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with AsyncExitStack() as stack:
         screen = await stack.enter_async_context(server(tmp_path))
-        await stack.enter_async_context(program("openbox", environment=screen.environment))
+        manager = await stack.enter_async_context(program("openbox", environment=screen.environment))
         display = await Display.connect(screen.socket, seconds=SECONDS)
         stack.callback(display.close)
         activity = asyncio.Event()
@@ -148,7 +149,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         app = await stack.enter_async_context(
             program("/usr/bin/python3", str(APP), environment=screen.environment)
         )
-        desk = Desk(screen, display, app, activity)
+        desk = Desk(screen, manager, display, app, activity)
         await desk.until(lambda: bool(desk.shown("normal")) and display.active() == desk.window.id)
         await desk.rest()
         yield desk
@@ -171,6 +172,44 @@ async def test_clicks_arrive_where_they_are_aimed_with_their_button_and_count(de
         *[(1, "button-press", x + 80, y)] * 2,
         (1, "2button-press", x + 80, y),
     ]
+
+
+async def test_the_application_is_asked_after_a_click_that_the_window_manager_holds_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("screensearch.environments.desktop.display._MANAGER_SECONDS", SECONDS)
+    loop = asyncio.get_running_loop()
+    desk.manager.send_signal(signal.SIGSTOP)
+    try:
+        desk.display.click(*desk.point())
+        asking = asyncio.ensure_future(desk.display.answers(desk.window.id, seconds=SECONDS))
+        for _ in range(3):  # the application itself answers meanwhile
+            alive: asyncio.Future[None] = loop.create_future()
+            desk.display._wire.send_ping(desk.window.id, alive)
+            await asyncio.wait_for(alive, SECONDS)
+        assert not asking.done()
+    finally:
+        desk.manager.send_signal(signal.SIGCONT)
+    assert await asking
+    desk.display.press("x")
+    events = await desk.told_until(lambda event: "key" in event)
+    assert [name for event in events for name in ("button", "key") if name in event] == ["button", "key"]
+
+
+async def test_without_a_window_manager_the_application_is_asked_all_the_same(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        screen = await stack.enter_async_context(server(tmp_path))
+        display = await Display.connect(screen.socket, seconds=SECONDS)
+        stack.callback(display.close)
+        app = await stack.enter_async_context(
+            program("/usr/bin/python3", str(APP), environment=screen.environment)
+        )
+        assert app.returncode is None
+        async with asyncio.timeout(SECONDS):
+            while not (windows := display.windows()):
+                await display.sync()
+            assert await display.answers(windows[-1].id, seconds=SECONDS)
+            assert await display.answers(windows[-1].id, seconds=SECONDS)
 
 
 async def test_two_clicks_in_a_row_are_no_double_click(desk: Desk) -> None:

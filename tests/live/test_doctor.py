@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from click.testing import CliRunner, Result
 from screensearch.cli import main
 from screensearch.environments.desktop.checkup import Check, Checkup, Seen
 from screensearch.environments.desktop.doctor import examine
+from screensearch.environments.desktop.limits import ProcessBound
 from screensearch.environments.desktop.programs import LAUNCHER_PACKAGE, PROGRAMS, missing_packages
 from screensearch.environments.desktop.remedies import TOOLKITS, toolkit_of, why_no_sandbox
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings, SeedFile, StartStep
 
+LIMITS = "screensearch.environments.desktop.limits"
 HASTY = DesktopSettings(start_seconds=4.0, hang_seconds=2.0)
 
 
@@ -45,9 +48,24 @@ def test_an_application_is_checked_up_to_its_elements_its_input_and_its_picture(
     checks = {check["name"]: check for check in answer["checks"]}
     assert answer["ok"] is True
     # How processes are counted is a matter of the kernel and the user.
+    assert checks["limits"]["state"] in {"ok", "warn"}
     assert {check["state"] for name, check in checks.items() if name != "limits"} == {"ok"}
     assert "toolkit gtk 3" in checks["tree"]["seen"]
     assert {"window", "input", "screenshot", "stop"} <= checks.keys()
+
+
+def test_processes_that_cannot_be_bounded_are_a_warning_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{LIMITS}.process_bound", lambda: ProcessBound.NONE)
+    monkeypatch.setattr(f"{LIMITS}._warned", set())
+    # As in a program that has set up no logging: Python then prints warnings on standard error.
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    result = ask("--json")
+    assert result.exit_code == 0, result.output
+    checks = {check["name"]: check for check in json.loads(result.stdout)["checks"]}
+    assert checks["limits"]["state"] == "warn"
+    assert "any number of processes" in checks["limits"]["seen"]
+    assert checks["limits"]["remedy"]
+    assert result.stderr == ""
 
 
 def test_a_command_without_a_profile_is_checked_too() -> None:
@@ -81,6 +99,12 @@ async def test_a_program_that_ends_before_it_has_a_window_is_quoted() -> None:
     assert "no licence" in checks["window"].seen
     assert checks["input"].state == checks["screenshot"].state == "skipped"
     assert checks["stop"].state == "ok"
+
+
+async def test_a_program_that_ends_well_and_leaves_nothing_behind_is_told_so() -> None:
+    checks = await checked(AppSettings(command=("true",)))
+    assert "exited with status 0 without a window" in checks["window"].seen
+    assert checks["tree"].state == checks["input"].state == "skipped"
 
 
 async def test_a_program_that_never_shows_anything_is_given_up_on() -> None:

@@ -121,6 +121,13 @@ async def test_an_application_that_never_answers_again_hangs(
         assert (None if said is None else float(said[1]) > 0) is busy
 
 
+async def test_no_action_is_blamed_for_a_slow_start() -> None:
+    app = AppSettings(command=(TROUBLE, "ends"), start=(StartStep(click="Freeze a while"),))
+    desktop = DesktopSettings(hang_seconds=0.75, grace_seconds=60)
+    async with running(app=app, desktop=desktop) as driver:
+        assert "answered nothing" not in (await driver.click("Press me")).note
+
+
 async def test_an_application_that_is_only_slow_is_waited_for_and_said_to_be() -> None:
     desktop = DesktopSettings(hang_seconds=0.75, grace_seconds=60)
     async with running(TROUBLE, "ends", desktop=desktop) as app:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from live.conftest import Start
-from live.live_sessions import SECONDS, process_named, processes_of
+from live.live_sessions import SECONDS, name_of, process_named, processes_of
 from live.test_environment import TROUBLE, running
 from screensearch.domain.transition import Outcome
-from screensearch.environments.desktop.limits import ProcessBound, kernel_version, limited, process_bound
+from screensearch.environments.desktop.limits import (
+    ProcessBound,
+    bound_processes,
+    kernel_version,
+    limited,
+    process_bound,
+)
 from screensearch.environments.desktop.settings import DesktopSettings
 from screensearch.errors import SettingsError
 
@@ -32,6 +40,7 @@ where_processes_are_counted = pytest.mark.skipif(
     process_bound() is ProcessBound.NONE,
     reason="this Linux cannot count the processes of a sandbox for this user",
 )
+LIMITS = "screensearch.environments.desktop.limits"
 FEWEST = DesktopSettings(process_limit=400)
 
 
@@ -71,18 +80,45 @@ async def test_a_program_that_takes_all_memory_is_a_crash() -> None:
 async def test_what_runs_in_a_sandbox_is_first_to_go_when_the_machine_has_no_memory(start: Start) -> None:
     session = await start("sleep", "1000")
     await session.launch()
+    async with asyncio.timeout(SECONDS):
+        # Nothing tells that a program has been started.
+        while "sleep" not in {name_of(pid) for pid in processes_of(session)}:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     for name in ("sleep", "Xvfb"):
         assert first_to_go(process_named(session, name)) == 1000
 
 
 async def test_a_desktop_whose_processes_cannot_be_bounded_says_so_and_comes_up_all_the_same(
-    start: Start, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(f"{LIMITS}.process_bound", lambda: ProcessBound.NUMBERS)
+    monkeypatch.setattr(f"{LIMITS}._BOUND", "echo it is read-only >&2; exit 1")
+    monkeypatch.setattr(f"{LIMITS}._warned", set())
+    for _ in range(2):
+        assert (await start("true")).process_bound is ProcessBound.NONE
+    (warning,) = warnings(caplog)  # once, however many episodes there are
+    assert "the processes in the sandbox are not bounded" in warning
+    assert "it is read-only" in warning
+
+
+@pytest.mark.parametrize(
+    ("linux", "path", "why"),
+    [((5, 0), "/usr/bin:/bin", "this Linux"), ((6, 14), "/nonexistent", "No such file .*'nsenter'")],
+)
+def test_why_processes_cannot_be_bounded_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    linux: tuple[int, int],
+    path: str,
+    why: str,
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr(
-        "screensearch.environments.desktop.limits._BOUND", "exit 1"
-    )  # as if it were read-only
-    assert (await start("true")).process_bound is ProcessBound.NONE
+    monkeypatch.setattr(f"{LIMITS}.kernel_version", lambda _: linux)
+    monkeypatch.setattr(f"{LIMITS}._warned", set())
+    monkeypatch.setenv("PATH", path)
+    assert bound_processes(os.getpid(), 500) is ProcessBound.NONE
+    (warning,) = warnings(caplog)
+    assert re.search(why, warning)
 
 
 async def test_without_a_sandbox_nothing_is_limited(start: Start) -> None:
@@ -123,6 +159,14 @@ def test_processes_are_counted_only_where_the_count_is_the_sandboxs_own(
 def test_limits_that_no_desktop_could_live_with_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(SettingsError, match=f"desktop.{next(iter(wrong))}"):
         DesktopSettings(**wrong)  # type: ignore[arg-type]
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == LIMITS and record.levelno == logging.WARNING
+    ]
 
 
 def first_to_go(pid: int) -> int:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from screensearch.domain.action import Candidate
 from screensearch.domain.keys import parse_combination
-from screensearch.domain.roles import CLICKABLE_ROLES, EDITABLE_ROLES
+from screensearch.domain.roles import EDITABLE_ROLES
 from screensearch.domain.screen import Box, Element, Observation
 from screensearch.encode.masks import compile_pattern
 from screensearch.encode.text import normalise
@@ -42,6 +42,8 @@ _LONGEST_LABEL = 60  # characters: what is longer is content, such as the text o
 _BESIDE = 400.0  # pixels between a field and the label left of it
 _ABOVE = 40.0  # pixels between a field and the label above it
 _ALIGNED = 24.0  # pixels between the left edges of a field and a label that was put above it
+_CONTROLS = frozenset({"button", "splitbutton", "menuitem", "checkbox", "radiobutton"})
+"""Roles whose text is their own. A row of a list is none: it may hold a label and the field it is of."""
 _LEAVING = re.compile(r"Escape|(?:ISO_Left_)?Tab|F\d+|(?:KP_)?(?:Up|Down|Left|Right|Home|End|Page_\w+)")
 """Keys that put nothing into the field that has the focus, and accept nothing."""
 
@@ -128,7 +130,7 @@ def _holds(element: Element) -> bool:
 def _part_of_a_control(label: Element, elements: Sequence[Element]) -> bool:
     """Whether a label is the text on a button or a check box, and says nothing of a field beside it."""
     above = label.parent
-    return above is not None and 0 <= above < len(elements) and elements[above].role in CLICKABLE_ROLES
+    return above is not None and 0 <= above < len(elements) and elements[above].role in _CONTROLS
 
 
 @lru_cache(maxsize=256)

@@ -57,10 +57,17 @@ def describe_action(signature: str) -> str:
 
 
 def describe_actions(signatures: Iterable[str]) -> dict[str, str]:
-    """Each signature in words. Those that would read the same are told apart by their cell of the grid."""
+    """Each signature in words. Those that would read the same are told apart by their cell of the grid.
+
+    Those that still would, such as two long texts that are cut, stay signatures.
+    """
     words = {each: describe_action(each) for each in signatures}
     often = Counter(words.values())
-    return {each: _described(each, placed=True) if often[text] > 1 else text for each, text in words.items()}
+    placed = {
+        each: _described(each, placed=True) if often[text] > 1 else text for each, text in words.items()
+    }
+    often = Counter(placed.values())
+    return {each: each if often[text] > 1 else text for each, text in placed.items()}
 
 
 def _described(signature: str, *, placed: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import click
 from rich.console import Console
@@ -48,6 +49,8 @@ def doctor(context: click.Context, app: str | None, as_json: bool) -> None:
         if not settings.app.command:
             raise SettingsError(f"{name} needs no desktop: there is nothing to check")
         described, desktop = settings.app, settings.desktop
+    # What is worth a warning is a check of its own here: without a handler, Python would print it as well.
+    logging.getLogger("screensearch").addHandler(logging.NullHandler())
     out = console()
     checks = asyncio.run(examine(described, desktop, lambda check: None if as_json else _show(out, check)))
     failed = [check for check in checks if check.state == "fail"]

@@ -12,6 +12,7 @@ import click
 from screensearch import (
     NeverStarted,
     Outcome,
+    Progress,
     Settings,
     StopRule,
     Summary,
@@ -21,7 +22,7 @@ from screensearch import (
     start_exploration,
 )
 from screensearch.act.guard import open_gates
-from screensearch.cli.folders import clear_empty_run, fresh_folder
+from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
@@ -162,8 +163,6 @@ def explore(
         _warn(environment, settings)
     stop = stop or _default_rule(settings)
     folder = out or fresh_folder(environment)
-    if not resume and clear_empty_run(folder):
-        click.echo(f"{folder} was a run without an entry: it is begun anew", err=True)
     view = LiveView(console(stderr=True), what=str(folder) if resume else environment, steps=stop.steps)
     never_started: NeverStarted | None = None
     try:
@@ -178,17 +177,23 @@ def explore(
                     allow_irreversible=allow_irreversible,
                 )
             else:
-                summary = start_exploration(
-                    environment,
-                    folder,
-                    stop=stop,
-                    settings=settings,
-                    workers=workers,
-                    seed=seed,
-                    on_progress=view.show,
-                    unsandboxed=unsandboxed,
-                    allow_irreversible=allow_irreversible,
-                )
+                with EmptyRun(folder) as before:
+
+                    def show(progress: Progress) -> None:
+                        before.remove()  # the first progress is of the run that took its place
+                        view.show(progress)
+
+                    summary = start_exploration(
+                        environment,
+                        folder,
+                        stop=stop,
+                        settings=settings,
+                        workers=workers,
+                        seed=seed,
+                        on_progress=show,
+                        unsandboxed=unsandboxed,
+                        allow_irreversible=allow_irreversible,
+                    )
     except NeverStarted as problem:
         summary, never_started = problem.summary, problem
     except EnvironmentFailed as problem:
@@ -202,6 +207,12 @@ def explore(
         raise never_started
     if summary.ended == "interrupted":
         context.exit(INTERRUPTED_STATUS)
+    if not summary.states:
+        why = f"; it failed at its start: screensearch findings {shlex.quote(summary.run)}"
+        raise EnvironmentFailed(
+            f"no screen of {summary.environment} was seen before the time was up"
+            f"{why if summary.failed_starts else ': give it more'}"
+        )
 
 
 def _named_target(target: str | None, command: tuple[str, ...] | None) -> str | tuple[str, ...]:

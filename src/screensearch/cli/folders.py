@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
-from screensearch.errors import ScreenSearchError
+import click
+
+from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.record.run import own
 
 _OF_A_RUN = frozenset(
@@ -31,23 +37,78 @@ def fresh_folder(environment: str) -> Path:
     return Path("runs", f"{name}-{number}")
 
 
-def clear_empty_run(folder: Path) -> bool:
-    """Remove a run that never came to its first entry, so that the same command can be given again.
+class EmptyRun:
+    """A run that never came to its first entry makes room, so that the same command can be given again.
 
-    Whatever else is there stays as it is: a run with an entry, one that is being written or cannot be read,
-    a folder with anything in it that is no part of a run.
+    Inside the ``with``, it is set aside. It comes back if no other run took its place, and is removed by
+    `remove` or at the end if one did. Whatever else is in the folder stays as it is: a run with an entry, one
+    that is being written or cannot be read, a folder with anything in it that is no part of a run.
     """
-    if folder.is_symlink() or not folder.is_dir() or {each.name for each in folder.iterdir()} - _OF_A_RUN:
-        return False
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._aside: Path | None = None  # where it is meanwhile
+
+    def __enter__(self) -> Self:
+        with _translated("make room for the run at", self._folder):
+            if _holds_a_run_alone(self._folder):
+                self._set_aside()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._aside is None:
+            return
+        if self._folder.exists():
+            self.remove()
+            return
+        with _translated(f"bring back from {self._aside} the run at", self._folder):
+            self._aside.rename(self._folder)
+
+    def remove(self) -> None:
+        """There is another run in its place now: say so and remove it, if that was not done."""
+        aside, self._aside = self._aside, None
+        if aside is None:
+            return
+        click.echo(f"{self._folder} was a run without an entry: it is begun anew", err=True)
+        try:
+            _remove(aside)
+        except OSError as problem:  # no reason to end the run that has begun
+            click.echo(f"Warning: what was left of it at {aside} cannot be removed: {problem}", err=True)
+
+    def _set_aside(self) -> None:
+        folder = self._folder
+        try:
+            with own(folder) as run:  # nobody else writes to it, nor begins to
+                log = run.read_log()
+                try:
+                    if log.last_sequence:
+                        return
+                finally:
+                    log.close()
+                aside = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
+                folder.rename(aside)
+                self._aside = aside
+        except ScreenSearchError:  # owned by another process, or no run that can be read
+            return
+
+
+def _holds_a_run_alone(folder: Path) -> bool:
+    """Whether there is nothing in a folder but what may belong to a run."""
+    return (
+        not folder.is_symlink()
+        and folder.is_dir()
+        and not {each.name for each in folder.iterdir()} - _OF_A_RUN
+    )
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def _translated(verb: str, folder: Path) -> Iterator[None]:
+    """Turn what the operating system refuses into a failure of storage."""
     try:
-        with own(folder) as run:  # nobody else writes to it, nor begins to
-            log = run.read_log()
-            try:
-                if log.last_sequence:
-                    return False
-            finally:
-                log.close()
-            shutil.rmtree(folder)
-    except ScreenSearchError:
-        return False
-    return True
+        yield
+    except OSError as problem:
+        raise StoreFailed(f"cannot {verb} {folder}: {problem}; check its permissions") from problem

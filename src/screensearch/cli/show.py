@@ -97,7 +97,7 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
     out = console()
     say(
         out,
-        f"[bold]state {state.id}[/]  {escape(state.window)}  "
+        f"[bold]state {state.id}[/]  {escape(state.window)}  {escape(_look(state))}  "
         f"u = {state.ambiguity:.3f}, {state.visits:,} visits",
     )
     say(out, escape(state.text))
@@ -137,9 +137,9 @@ def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
     if as_json:
         print_json({"run": str(run), "states": listed})
         return
-    rows = table(
-        "state", "visits", "u", "actions", "window", "text", right=("state", "visits", "u", "actions")
-    )
+    looks = ("look",) if len({_look(state) for state in listed}) > 1 else ()
+    numbers = ("state", "visits", "u", "actions")
+    rows = table(*numbers, "window", *looks, "text", right=numbers)
     for state in listed:
         rows.add_row(
             str(state.id),
@@ -147,9 +147,15 @@ def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
             f"{state.ambiguity:.3f}",
             str(state.actions),
             escape(state.window),
+            *(escape(_look(state)) for _ in looks),
             escape(_shortened(state.text)),
         )
     console().print(rows)
+
+
+def _look(state: State) -> str:
+    """What a screen looks like apart from what it shows: states that differ in it alone read the same."""
+    return f"{state.display_mode or 'any'}, text {state.text_size}"
 
 
 def _successors(counts: dict[int, int]) -> str:

@@ -7,6 +7,7 @@ from screensearch.config.settings import (
     ExploreSettings,
     Settings,
     StopSettings,
+    check_deadlines,
     settings_document,
     settings_from_document,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "ExploreSettings",
     "Settings",
     "StopSettings",
+    "check_deadlines",
     "load_preset",
     "presets",
     "resolve",

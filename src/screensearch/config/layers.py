@@ -10,7 +10,7 @@ import copy
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,15 @@ from typing import Any
 import msgspec
 
 from screensearch.config.plugins import check_plugins
-from screensearch.config.settings import Key, Settings, declared_settings, entry_names, items_of, optional
+from screensearch.config.settings import (
+    Key,
+    Settings,
+    check_deadlines,
+    declared_settings,
+    entry_names,
+    items_of,
+    optional,
+)
 from screensearch.config.toml import (
     ABSENT,
     line_of_each_key,
@@ -28,6 +36,9 @@ from screensearch.config.toml import (
     read_toml,
 )
 from screensearch.errors import SettingsError
+
+Check = Callable[[Settings], None]
+"""What settings as a whole are held against; raises `SettingsError`."""
 
 _TOML_WORDS = {"object": "table", "null": ABSENT}
 """What a person who writes TOML calls the types that msgspec names after JSON."""
@@ -192,22 +203,28 @@ def near_miss(name: str, known: Sequence[str]) -> str:
 # -- putting them together ------------------------------------------------------------------------
 
 
-def build(layers: Sequence[Layer]) -> Settings:
+def build(layers: Sequence[Layer], check: Check = check_plugins) -> Settings:
     """One `Settings` from layers, the lowest first; a refusal names the layer that brought it about."""
     try:
-        return _convert(layers)
+        return _convert(layers, check)
     except msgspec.ValidationError as problem:
         raise SettingsError(_wrong_type(str(problem), layers)) from problem
     except SettingsError as problem:
-        raise SettingsError(f"{_culprit(str(problem), layers)}: {problem}") from problem
+        raise SettingsError(f"{_culprit(str(problem), layers, check)}: {problem}") from problem
 
 
-def _convert(layers: Sequence[Layer]) -> Settings:
+def check_live(settings: Settings) -> None:
+    """Refuse what no run may have, and what a run on a live desktop may not."""
+    check_plugins(settings)
+    check_deadlines(settings)
+
+
+def _convert(layers: Sequence[Layer], check: Check) -> Settings:
     merged: dict[str, Any] = {}
     for layer in layers:
         _merge(merged, layer.values)
     settings = msgspec.convert(_with_absent(merged), Settings)
-    check_plugins(settings)
+    check(settings)
     return settings
 
 
@@ -256,7 +273,7 @@ def _declared_prefix(parts: Sequence[str]) -> Key:
     )
 
 
-def _culprit(problem: str, layers: Sequence[Layer]) -> str:
+def _culprit(problem: str, layers: Sequence[Layer], check: Check) -> str:
     """Where the value that a room refused came from.
 
     A room's check may weigh several settings against each other, so it runs on the whole. The
@@ -264,7 +281,7 @@ def _culprit(problem: str, layers: Sequence[Layer]) -> str:
     """
     for count in range(1, len(layers) + 1):
         try:
-            _convert(layers[:count])
+            _convert(layers[:count], check)
         except SettingsError as refusal:
             if str(refusal) == problem:
                 return _place_of(problem, layers[count - 1])

@@ -5,12 +5,11 @@ The rooms look a name up when they need it; whoever wrote it is told where it st
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 from screensearch.act.guard import GUARDS, GuardRule
 from screensearch.config.settings import Settings
-from screensearch.encode.embed import EMBEDDERS
+from screensearch.encode.embed import EMBEDDERS, EmbedSettings
 from screensearch.errors import PluginUnavailable, ScreenSearchError, SettingsError, UnknownPlugin
 from screensearch.identify.resolve import IDENTIFIERS
 from screensearch.registry import Registry
@@ -19,7 +18,7 @@ from screensearch.select.selectors import SELECTORS
 
 
 def check_plugins(settings: Settings) -> None:
-    """Refuse settings that name a plugin that there is none of, or give a guard what it cannot use.
+    """Refuse settings that name a plugin that there is none of, or give one what it cannot use.
 
     A plugin that is there but cannot be used here, for want of a key or a package, is no mistake of the
     settings: whoever needs it says so.
@@ -28,10 +27,7 @@ def check_plugins(settings: Settings) -> None:
     _check_name("identify.identifier", IDENTIFIERS, settings.identify.identifier)
     _check_name("select.selector", SELECTORS, settings.select.selector)
     _check_name("select.prior", PRIORS, settings.select.prior)
-    with suppress(PluginUnavailable):
-        size_for = getattr(EMBEDDERS.get(settings.embed.name), "size_for", None)
-        if size_for is not None:
-            size_for(settings.embed)
+    _check_size(settings.embed)
     for place, rule in enumerate(settings.guard.rules):
         _check_name(f"guard.rules[{place}].name", GUARDS, rule.name)
         _check_rule(rule, f"guard.rules[{place}].patterns")
@@ -42,6 +38,25 @@ def _check_name(key: str, registry: Registry[Any], name: str) -> None:
         registry.require_known(name)
     except UnknownPlugin as problem:
         raise SettingsError(f"{key}: {problem}") from problem
+
+
+def _check_size(embed: EmbedSettings) -> None:
+    """Ask an embedder that can tell it for its size, which is how it says what it thinks of the settings."""
+    try:
+        size_for = getattr(EMBEDDERS.get(embed.name), "size_for", None)
+        if size_for is not None:
+            size_for(embed)
+    except PluginUnavailable:
+        return
+    except SettingsError:  # it names the setting itself
+        raise
+    except ScreenSearchError as problem:
+        raise SettingsError(f"embed.name: {problem}") from problem
+    except Exception as problem:  # a plugin may raise anything
+        raise SettingsError(
+            f"embed.name: the embedder {embed.name!r} cannot tell its size: "
+            f"{type(problem).__name__}: {problem}"
+        ) from problem
 
 
 def _check_rule(rule: GuardRule, key: str) -> None:

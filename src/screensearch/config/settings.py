@@ -93,6 +93,21 @@ class Settings:
     stop: StopSettings = field(default_factory=StopSettings)
 
 
+def check_deadlines(settings: Settings) -> None:
+    """Refuse settings of a live desktop under which a worker is given up before a hang could be told.
+
+    No other environment has to do with the table `desktop`, so these settings are not refused by themselves.
+    """
+    hang, grace = settings.desktop.hang_seconds, settings.desktop.grace_seconds
+    deadline = settings.explore.step_deadline_seconds
+    if hang + grace >= deadline:
+        raise SettingsError(
+            f"explore.step_deadline_seconds is {deadline:g}, and a hang takes desktop.hang_seconds + "
+            f"desktop.grace_seconds = {hang:g} + {grace:g} s to be told, so none ever would be: "
+            "raise the first, or lower one of the others"
+        )
+
+
 def settings_document(settings: Settings) -> dict[str, Any]:
     """The settings as JSON values with a version: what a run stores."""
     return {"version": DOCUMENT_VERSION, "settings": msgspec.to_builtins(settings)}

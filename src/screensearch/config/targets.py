@@ -14,6 +14,7 @@ from pathlib import Path
 from screensearch.config.layers import (
     Layer,
     build,
+    check_live,
     file_layer,
     near_miss,
     override_layer,
@@ -60,7 +61,7 @@ def _on_desktop(
     base, below = _shipped(profiles.BASE), preset_layer(preset)
     # A settings file of the user's own says more than what is shipped for every application.
     shipped = {"default": [below, base], "paper": [below]}.get(str(preset), [base, below])
-    settings = build([*shipped, profile, *above])
+    settings = build([*shipped, profile, *above], check_live)
     if not settings.app.command:
         raise SettingsError(
             f"{profile.place(('app', 'command'))}: app.command is empty, so there is nothing to start: "

@@ -66,7 +66,13 @@ class Embedder(Protocol):
 
 
 EMBEDDERS: Registry[Callable[[EmbedSettings], Embedder]] = Registry("embedder")
-"""Embedder plugins: each is called with the settings and returns an embedder or says why it cannot."""
+"""Embedder plugins: each is called with the settings and returns an embedder or says why it cannot.
+
+A plugin may have a static method ``size_for(settings)``, which returns the `dimensions` that its embedder
+will have and needs nothing of the machine, such as a key or weights. It is asked when settings are read, and
+raises `SettingsError` with the name of the setting, such as ``embed.dimensions``, for a value that it cannot
+serve.
+"""
 
 
 def unit_rows(rows: Vectors) -> Vectors:

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from screensearch.act.guard import GUARDS
-from screensearch.config import Settings, settings_document, settings_from_document
+from screensearch.config import DESKTOP, Settings, check_deadlines, settings_document, settings_from_document
 from screensearch.domain.transition import Outcome
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
@@ -32,7 +32,7 @@ from screensearch.explore.progress import (
     count_outcome,
 )
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
-from screensearch.explore.worker import NoStart, means_of, work
+from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
 from screensearch.record.run import Manifest, RunFolder, create_run, open_run_folder, own
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
@@ -80,6 +80,8 @@ def start_exploration(
     make_resolver(settings)
     if isinstance(environment, str):
         name = environment
+        if environment.partition(":")[0] == DESKTOP:
+            check_deadlines(settings)
         asyncio.run(_try_out(environment, settings))
     else:
         name = OBJECT + environment.application
@@ -260,7 +262,7 @@ class _Exploration:
         try:
             with interrupts(lambda: self._stop("interrupted"), self._give_up):
                 await working
-        except NoStart:  # nothing is lost: the log says what became of each start
+        except (NoStart, NothingToDo):  # nothing is lost: the log says what became of each start
             raise
         except (Exception, KeyboardInterrupt, asyncio.CancelledError) as problem:
             self._shard.lose(0, "given up at an interrupt" if self.given_up else repr(problem))

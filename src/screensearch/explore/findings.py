@@ -1,6 +1,7 @@
 """What went wrong in a run, each kind once: crashes, hangs, exits and captures, with the way that led there.
 
-An application that failed before its first screen is a finding too: no state, no action, at the start.
+An application that failed before its first screen is a finding too: no state, no action, at the start, and
+one for each configuration that it was started with.
 
 Derived from the log alone, so that a finding can be read, and walked again, as long as there is the log.
 """
@@ -59,7 +60,7 @@ class _Episode:
 
 def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) -> list[Finding]:
     """Every finding of a log: by kind, then the most frequent first, then the oldest."""
-    found: dict[tuple[Outcome, StateId | None, str], Finding] = {}
+    found: dict[tuple[object, ...], Finding] = {}
     under_way: dict[int, _Episode] = {}  # by worker
     for sequence, entry in entries:
         worker = entry.episode.worker
@@ -69,7 +70,7 @@ def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) ->
         if isinstance(entry, Transition):
             episode.actions.append(entry.signature or "")
         if isinstance(entry, FailedStart | Transition) and entry.outcome in FINDINGS:
-            key = (entry.outcome, *_where(entry))
+            key = (entry.outcome, *_where(entry), *_with(entry))
             known = found.get(key)
             found[key] = (
                 _first(sequence, entry, episode, artifacts)
@@ -83,6 +84,11 @@ def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) ->
 def _where(entry: FailedStart | Transition) -> tuple[StateId | None, str]:
     """The state and the action that failed there; at the start there is neither."""
     return (None, "") if isinstance(entry, FailedStart) else (entry.source, entry.signature or "")
+
+
+def _with(entry: FailedStart | Transition) -> tuple[tuple[str, str], ...]:
+    """What a failed start was made with: all that tells it from another. An action has its state for that."""
+    return entry.configuration if isinstance(entry, FailedStart) else ()
 
 
 def _first(

@@ -93,12 +93,13 @@ class Receipt:
 
     `snapshot` is the committed sequence number that `here` describes. `here` is absent when the
     episode is over (the application is gone or was left). `proceed` says whether the run wants
-    another step from this worker.
+    another step from this worker, `begun` whether it has a step of any worker by now.
     """
 
     snapshot: int
     proceed: bool
     here: Here | None
+    begun: bool = False
 
 
 ScreenId = tuple[str, Metadata]

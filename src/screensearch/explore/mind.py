@@ -89,9 +89,14 @@ class Mind:
         return sighting, None if writing is None else await writing
 
     async def keep_picture(self, observation: Observation) -> str | None:
-        """Make a screenshot durable, and nothing else of what is seen; secrets are taken out as in `see`."""
+        """Make a screenshot durable, and nothing else of what is seen; secrets are taken out as in `see`.
+
+        Where nothing is known of what the picture shows, no secret in it can be found: it is not kept.
+        """
         picture = self._redacted(observation).screenshot
         if self._artifacts is None or picture is None:
+            return None
+        if self._redactor is not None and self._redactor.settings.screenshots and not observation.elements:
             return None
         return await asyncio.to_thread(self._artifacts.put_image, picture)
 

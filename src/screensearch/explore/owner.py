@@ -21,108 +21,16 @@ from types import FrameType
 
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
+from screensearch.explore.connection import Connection
 from screensearch.explore.store import Message, ShardStore
-from screensearch.explore.wire import Assignment, Failed, Frame, Frames, pack
-from screensearch.explore.worker import FUTILE_STARTS, NoStart
-
-FIRST_BACK_OFF_SECONDS = 0.25
-"""How long to wait after the first futile start; twice as long after each further one."""
+from screensearch.explore.wire import Assignment, Failed
+from screensearch.explore.worker import NoStart, back_off_seconds, too_futile
 
 WATCH_SECONDS = 1.0
 """How often silent workers are looked at."""
 
 LONGEST_TAIL = 65_536
 """How many bytes of a worker's output are searched for its last words."""
-
-STOP_SECONDS = 15.0
-"""How long a worker may take to finish its step once the run is to stop, and to end once told to."""
-
-
-class Connection(asyncio.Protocol):
-    """One worker process, as the owner sees it."""
-
-    def __init__(self, owner: Owner, worker: int, deadline_seconds: float) -> None:
-        self.worker = worker
-        self.failure: str | None = None
-        self.never_started = False  # the failure is the application's own
-        self.hopeless = False  # another start would fail in the same way
-        self.told_to_end = False
-        self.steps = 0  # that this life of the worker reported
-        self._starts = 0  # since the last of them
-        self._in_episode = False
-        self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._owner = owner
-        self._deadline_seconds = deadline_seconds
-        self._since = asyncio.get_running_loop().time()  # when it was last told or told us something
-        self._frames = Frames()
-        self._transport: asyncio.WriteTransport | None = None
-
-    @property
-    def futile(self) -> int:
-        """Starts since its last step, with the one that it was about to make if it is in no episode."""
-        return self._starts + (not self._in_episode)
-
-    @property
-    def silent_seconds(self) -> float:
-        """How long nothing has been heard of the worker."""
-        return asyncio.get_running_loop().time() - self._since
-
-    def overdue(self) -> str | None:
-        """Why it should be waited for no longer, if so."""
-        silent = self.silent_seconds
-        if silent > self._deadline_seconds:
-            return (
-                f"nothing was heard of it for {silent:.0f} s (explore.step_deadline_seconds), so it was ended"
-            )
-        if self.told_to_end and silent > STOP_SECONDS:
-            return f"it did not end within {STOP_SECONDS:.0f} s of being told to, so it was ended"
-        if min(silent, self._owner.stopping_seconds()) > STOP_SECONDS:
-            return f"its step was not done {STOP_SECONDS:.0f} s after the run was to stop, so it was ended"
-        return None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._since = asyncio.get_running_loop().time()
-        try:
-            for frame in self._frames.feed(data):
-                self._take(frame)
-        except FormatError as problem:
-            self.failure = str(problem)
-            self.close()
-
-    def _take(self, frame: Frame) -> None:
-        if isinstance(frame, Begin | BeginFailed | Report):
-            stepped = isinstance(frame, Report)
-            self.steps += stepped
-            self._starts = 0 if stepped else self._starts + 1
-            self._in_episode = not isinstance(frame, BeginFailed)
-            self._owner.take(self, frame)
-        elif isinstance(frame, Announce):
-            self._owner.shard.announce(frame)
-        elif isinstance(frame, Failed):
-            self.failure, self.never_started = frame.message, frame.never_started
-            self.hopeless = frame.hopeless
-        else:
-            raise FormatError(f"a worker sent {type(frame).__name__}, which only an owner sends")
-
-    def connection_lost(self, problem: Exception | None) -> None:
-        if not self.finished.done():
-            self.finished.set_result(None)
-
-    def send(self, frame: Frame) -> None:
-        if isinstance(frame, Receipt) and not frame.proceed:
-            self.told_to_end = True
-        self._since = asyncio.get_running_loop().time()
-        if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(pack(frame))
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
 
 
 class Owner:
@@ -154,7 +62,7 @@ class Owner:
             for each in tending:
                 each.cancel()
             self.kill_workers()
-            await asyncio.gather(*tending, return_exceptions=True)
+            await asyncio.gather(*tending, return_exceptions=True)  # what ended the run is told, not these
             self._broken.cancel()
 
     def stopping_seconds(self) -> float:
@@ -204,19 +112,19 @@ class Owner:
                 if await self._enough():
                     return
                 continue
-            if connection.never_started:  # nothing is lost: the log says what became of each start
-                raise NoStart(failure)
+            if connection.gave_up:  # nothing is lost: the log says what became of each start
+                raise NoStart(failure) if connection.never_started else EnvironmentFailed(failure)
             self.shard.lose(worker, failure or "it ended without being told to")
             self._news.set()
             if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
                 raise EnvironmentFailed(f"worker {worker} failed: {failure}")
             futile = connection.futile + (0 if connection.steps else futile)
-            if futile >= FUTILE_STARTS:
+            if too_futile(futile, begun=self.shard.budget.taken > 0):
                 raise EnvironmentFailed(
-                    f"worker {worker} failed, and its last {FUTILE_STARTS} starts led to no step: {failure}"
+                    f"the last {futile} starts of worker {worker} led to no step; the last: {failure}"
                 )
             if futile:
-                await asyncio.sleep(FIRST_BACK_OFF_SECONDS * 2 ** (futile - 1))
+                await asyncio.sleep(back_off_seconds(futile))
             if self.shard.budget.exhausted:
                 return
 
@@ -251,12 +159,16 @@ class Owner:
                 futile=futile,
             )
         )
+        watched = False
         try:
             await self._watch(connection, process)
+            watched = True
         finally:
             connection.close()
             code = await _reap(process)
             self._processes.discard(process)
+            if not watched and not connection.told_to_end:
+                self.shard.abandon(worker, "the run was ended while it was at work")
         if connection.failure is not None:
             return connection, connection.failure
         if code == 0 and connection.told_to_end:
@@ -288,9 +200,8 @@ class Owner:
         finally:
             theirs.close()
         self._processes.add(process)
-        deadline = self.shard.settings.explore.step_deadline_seconds
         _, connection = await asyncio.get_running_loop().create_unix_connection(
-            lambda: Connection(self, worker, deadline), sock=ours
+            lambda: Connection(self, worker), sock=ours
         )
         return connection, process
 

@@ -35,6 +35,8 @@ class State:
     first_seen: int  # sequence number of the entry that founded it
     actions: int  # distinct signatures tried
     window: str
+    display_mode: str
+    text_size: str
     text: str  # of its founding screen
     screenshot: str | None  # the file with its founding screen's picture, if one was kept
 
@@ -88,6 +90,8 @@ class Run:
             first_seen=first_seen,
             actions=len(self.graph.tried(state)),
             window=screen.metadata.window,
+            display_mode=screen.metadata.display_mode,
+            text_size=screen.metadata.text_size,
             text=screen.text,
             screenshot=None if picture is None else str(self.artifacts.path(picture)),
         )

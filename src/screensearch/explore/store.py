@@ -110,6 +110,10 @@ class ShardStore:
     def lose(self, worker: int, why: str) -> None:
         """A worker died. If it was in the middle of an episode, log that as what it is."""
         self.worker_failures += 1
+        self.abandon(worker, why)
+
+    def abandon(self, worker: int, why: str) -> None:
+        """A worker is gone, by no failure of its own. If it was in an episode, its step is lost."""
         self.budget.release(worker)
         self._under_way.pop(worker, None)
         place = self._places.pop(worker, None)
@@ -314,7 +318,8 @@ class ShardStore:
                 ambiguity=self.graph.ambiguity(state),
                 tried=self._tried(state),
             )
-        return Receipt(self.graph.sequence, self.budget.grant(message.episode.worker), here)
+        proceed = self.budget.grant(message.episode.worker)
+        return Receipt(self.graph.sequence, proceed, here, begun=self.budget.taken > 0)
 
     def _tried(self, state: StateId) -> dict[str, Tried]:
         """N and Q as the next choice should see them: every execution counts, and a failure earns nothing.

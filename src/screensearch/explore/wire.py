@@ -35,7 +35,8 @@ class Failed:
     """A worker's last words: it cannot go on, and why."""
 
     message: str
-    never_started: bool = False  # it was the application that failed, not what drives it
+    gave_up: bool = False  # after too many starts without a step: the run is to end with these words
+    never_started: bool = False  # it gave up, and it was the application that failed the last start
     hopeless: bool = False  # another start would end the same way
 
 

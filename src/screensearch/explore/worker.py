@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +20,33 @@ from screensearch.record.run import ARTIFACTS, TRUTH
 from screensearch.record.truth import TruthNotes
 
 FUTILE_STARTS = 3
-"""So many starts of one worker in a row without a step end the run: the application did not start, offered
-nothing to do, or could not be driven."""
+"""So many starts of one worker in a row without a step end a run that has no step at all: the application
+did not start, offered nothing to do, or could not be driven."""
+
+MOST_FUTILE_STARTS = 20
+"""So many end any run. One that has steps was going well: a document that the application cannot open, or
+a machine under load, must not end it."""
+
+FIRST_BACK_OFF_SECONDS = 0.25
+LONGEST_BACK_OFF_SECONDS = 2.0
 
 
 class NoStart(ScreenSearchError):
     """The application failed at its start again and again: what it did is in the log."""
+
+
+class NothingToDo(EnvironmentFailed):
+    """The application offered nothing to do again and again: its first screens are in the log."""
+
+
+def too_futile(futile: int, *, begun: bool) -> bool:
+    """Whether so many starts in a row without a step are enough to give up a run, begun or not."""
+    return futile >= (MOST_FUTILE_STARTS if begun else FUTILE_STARTS)
+
+
+def back_off_seconds(turn: int) -> float:
+    """How long to wait before trying again: at the first turn, 1, a moment; then twice as long each time."""
+    return min(FIRST_BACK_OFF_SECONDS * 2.0 ** (turn - 1), LONGEST_BACK_OFF_SECONDS)
 
 
 async def work(
@@ -62,20 +84,21 @@ async def work(
                 mind.tell_counts()
                 return
             futile = 0 if last.steps else futile + 1
-            if futile >= FUTILE_STARTS:
+            if too_futile(futile, begun=last.receipt.begun):
                 raise _given_up(world.application, futile, last)
+            if futile >= FUTILE_STARTS:
+                await asyncio.sleep(back_off_seconds(futile - FUTILE_STARTS + 1))
             number += 1
 
 
 def _given_up(application: str, futile: int, last: Episode) -> ScreenSearchError:
     """Why there is no use in another start."""
+    told = f"the last {futile} starts of {application!r} led to no step; the last:"
     if last.failed is not None:
-        return NoStart(
-            f"{application!r} failed at its start {futile} times in a row, the last time: {last.failed}"
-        )
-    return EnvironmentFailed(
-        f"{application!r} offered no action on its first screen in {futile} episodes; "
-        "check the candidates and guard settings and that its elements can be clicked"
+        return NoStart(f"{told} {last.failed}")
+    return NothingToDo(
+        f"{told} its first screen offered no action (check the candidates and guard settings, and that its "
+        "elements can be clicked)"
     )
 
 

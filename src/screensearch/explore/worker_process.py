@@ -22,7 +22,7 @@ from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
-from screensearch.explore.worker import NoStart, means_of, work
+from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
 
 
 class OwnerGone(Exception):
@@ -101,6 +101,7 @@ async def serve(connection: socket.socket) -> None:
         store.send(
             Failed(
                 clean,
+                gave_up=isinstance(problem, NoStart | NothingToDo),
                 never_started=isinstance(problem, NoStart),
                 hopeless=isinstance(problem, HopelessStart),
             )

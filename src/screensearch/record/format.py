@@ -182,6 +182,7 @@ def decode_entry(stored: StoredEntry) -> Entry:
             episode, decision, stored.screen, detail.evidence, detail.configuration, step=stored.step
         )
     if failed is not None:
+        _check_failed_start(stored, detail, what)
         return FailedStart(
             episode, failed, detail.evidence, detail.configuration, detail.note, step=stored.step
         )
@@ -200,6 +201,24 @@ def decode_entry(stored: StoredEntry) -> Entry:
         detail.evidence,
         detail.note,
     )
+
+
+def _check_failed_start(stored: StoredEntry, detail: _Detail, what: str) -> None:
+    """A start that failed has no screen, and all that comes of one has no place in it."""
+    parts = {
+        "a source": stored.source,
+        "a signature": stored.signature,
+        "a target": stored.target,
+        "a founded state": stored.founded or None,
+        "a snapshot": stored.snapshot,
+        "a reward": stored.reward if detail.reward is None else detail.reward,
+        "a screen": stored.screen,
+        "a decision": detail.decision,
+        "a choice": detail.choice,
+    }
+    foreign = [name for name, part in parts.items() if part is not None]
+    if foreign:
+        raise FormatError(f"{what} is a failed start with {', '.join(foreign)}: the log is damaged")
 
 
 def _decision(state: StateId | None, decided: _Decided | None) -> Decision | None:

@@ -35,17 +35,18 @@ def check_embedder(
 ) -> None:
     """Embed some texts in several ways and raise `ContractBroken` on the first broken clause.
 
-    Clauses: it bears the name that the settings give it, and has the size they ask for, if they do; every
-    text can be embedded, empty and malformed ones too; rows are finite 32-bit floats of length 1, or zero
-    for a text without words; a row depends on its text alone; different texts get different rows; a second
-    embedder of the same settings gives the same rows. Each row is asked for about three times: mind what
-    a remote one costs.
+    Clauses: it bears the name that the settings give it, and has the size they ask for, if they do; a
+    `size_for` of the plugin, if there is one, tells that size; every text can be embedded, empty and
+    malformed ones too; rows are finite 32-bit floats of length 1, or zero for a text without words; a row
+    depends on its text alone; different texts get different rows; a second embedder of the same settings
+    gives the same rows. Each row is asked for about three times: mind what a remote one costs.
     """
     rng = random.Random(seed)  # noqa: S311 - a test, not a secret
     drawn = [*HARD_TEXTS, *(" ".join(rng.choices(WORDS, k=rng.randint(1, 30))) for _ in range(texts))]
     embedder, second = make_embedder(settings), make_embedder(settings)
     try:
         _check_name_and_size(embedder, settings)
+        _check_told_size(make_embedder, embedder, settings)
         _rows(embedder, [])
         rows = _rows(embedder, [*drawn, *drawn])
         require(
@@ -77,6 +78,18 @@ def _check_name_and_size(embedder: Embedder, settings: EmbedSettings) -> None:
     require(
         settings.dimensions in (None, size), f"a wanted size, {settings.dimensions}, is kept or refused", size
     )
+
+
+def _check_told_size(
+    make_embedder: Callable[[EmbedSettings], Embedder], embedder: Embedder, settings: EmbedSettings
+) -> None:
+    size_for = getattr(make_embedder, "size_for", None)
+    if size_for is None:
+        return
+    clause = f"`size_for` tells the size of the embedder, {embedder.dimensions}"
+    with unbroken(clause):
+        told = size_for(settings)
+    require(told == embedder.dimensions, clause, told)
 
 
 def _rows(embedder: Embedder, texts: Sequence[str]) -> Vectors:

@@ -318,6 +318,13 @@ class Conversation:
         self._flying[serial] = None
 
 
+def first_value(body: Sequence[Any]) -> Any:
+    """The one value that was asked for, out of its variant. An answer without any is a failure."""
+    if not body:
+        raise CallFailed("the answer is empty")
+    return plain(body[0])
+
+
 def plain(value: Any) -> Any:
     """A value out of its variant."""
     return value.value if isinstance(value, Variant) else value

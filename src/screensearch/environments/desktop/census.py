@@ -9,7 +9,7 @@ from typing import Any
 
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
-from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, plain
+from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, first_value
 from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS
 from screensearch.environments.desktop.node import AppRoot
 from screensearch.environments.desktop.rules import text_of
@@ -102,7 +102,7 @@ class Census:
     async def _ask(self, call: Call, seconds: float) -> Any:
         """The first value of an answer; an error is none, which is an answer as well."""
         try:
-            return plain((await self.bus.ask(call, seconds=seconds))[0])
+            return first_value(await self.bus.ask(call, seconds=seconds))
         except CallTimedOut:
             return _SILENCE
         except CallFailed:

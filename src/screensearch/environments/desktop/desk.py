@@ -173,7 +173,7 @@ class Desk:
         await self.display.sync()
         await self.vitals.answered()
         settled = await self._quiet.settle(self.settings.settle_seconds)
-        # Asked again: a window manager passes clicks on, so that the questions may overtake them.
+        # Asked again: what it does once it is idle may keep it busy as well.
         frozen = await self.vitals.answered() > self.settings.quiet_seconds
         if await self._started_something() or frozen:
             settled = await self._quiet.settle(self.settings.settle_seconds)

@@ -27,6 +27,7 @@ from screensearch.environments.desktop.xwindows import WindowTable, XWindow
 __all__ = ["Display", "DisplayFailed", "XWindow"]
 
 _ATOMS = (*xwindows.ATOMS, *xmanager.ATOMS, "AT_SPI_BUS")
+_MANAGER_SECONDS = 1.0  # for the window manager to be through with the input so far
 _HANDLED_SECONDS = 1.0  # for the application to handle keys, before their keycodes get another meaning
 
 _P = ParamSpec("_P")
@@ -71,6 +72,7 @@ class Display:
         self._active_known = False
         self._windows = WindowTable(wire, self.size)
         self._manager = Manager(wire)
+        self._manager_answers: bool | None = None  # None: not known yet
         self._input = Input(
             wire,
             self.size,
@@ -154,6 +156,7 @@ class Display:
 
         One that does not speak the protocol for it, or has no such window any more, is taken to answer.
         """
+        await self._manager_is_through()
         if not self._speaks_ping(window):
             await self.sync()
             return True
@@ -318,6 +321,26 @@ class Display:
     def _is_gone(self, window: int) -> bool:
         (reply,) = self._wire.replies([self._wire.core.GetWindowAttributes(window)])
         return reply is None
+
+    async def _manager_is_through(self) -> None:
+        """Wait until the window manager has handled the input so far.
+
+        It holds clicks back until it has looked at them. Keys and questions would overtake them, so that a
+        text would be typed before the click that is to focus its entry.
+        """
+        if self._manager_answers is False:
+            return
+        answered = await _in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
+        if answered:
+            self._manager_answers = True
+        elif self._manager_answers is None:
+            self._manager_answers = False  # there is none, or it does not know the question
+
+    def _ask_manager(self, future: asyncio.Future[None]) -> int:
+        self._wire.frame_answers.append(future)
+        self._manager.measure_frame()
+        self._wire.send()
+        return 0
 
     def _focus(self) -> int | None:
         (reply,) = self._wire.replies([self._wire.core.GetInputFocus()])

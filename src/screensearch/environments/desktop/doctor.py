@@ -7,6 +7,7 @@ can still be looked at is. Every check has a deadline, and whatever was started 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import re
 import shutil
@@ -43,6 +44,7 @@ from screensearch.environments.desktop.sandbox import (
 )
 from screensearch.environments.desktop.session import SCRIPT, Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
+from screensearch.environments.desktop.start import LAUNCHED_SECONDS
 from screensearch.environments.desktop.start_checks import see_documents, try_script
 from screensearch.environments.desktop.tree import Tree
 
@@ -254,7 +256,9 @@ class _Examination:
         patience = self._settings.start_seconds + _ANSWER_SECONDS
         window = await self._checkup.check("window", self._window(session, app, display), patience)
         readable = None
-        if tree is not None:
+        if window is None:
+            self._checkup.skip("tree", "a window comes first")
+        elif tree is not None:
             readable = await self._checkup.check(
                 "tree", self._elements(session, tree), patience + _GROW_SECONDS
             )
@@ -307,6 +311,7 @@ class _Examination:
         await session.launch()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._settings.start_seconds
+        ended = math.inf  # when its process was first seen to have ended
         while True:
             self._changed.clear()
             shown = _shown(display)
@@ -315,7 +320,11 @@ class _Examination:
             if session.broken.done():
                 raise Ailment(session.broken.result())
             said = " | ".join(session.output().split("\n")[-4:]).strip(" |")
-            if session.app_end.done() and not session.app_end.result().clean:
+            now = loop.time()
+            if session.app_end.done():
+                ended = min(ended, now)
+            # A launcher may end well and leave its program to come up; but not for long.
+            if now - ended > LAUNCHED_SECONDS or (ended <= now and not session.app_end.result().clean):
                 how = session.app_end.result().describe()
                 raise Ailment(f"{app.command[0]} {how} without a window; it said: {said or 'nothing'}")
             if loop.time() > deadline:
@@ -359,7 +368,10 @@ class _Examination:
         toolkit = toolkit_of(mapped)
         text = f"no window with elements within {self._settings.start_seconds:g} s; on the bus: {names}"
         if toolkit is None:
-            return Ailment(f"{text}; its toolkit is not one that is known to publish a tree")
+            return Ailment(
+                f"{text}; its toolkit is not one that is known to publish a tree",
+                "explore programs of GTK, Qt, LibreOffice or Java; see docs/explanation/toolkits.md",
+            )
         return Ailment(f"{text}; {toolkit.name}: {toolkit.reason}", toolkit.remedy)
 
     async def _input(self, display: Display, window: XWindow) -> Seen[bool]:

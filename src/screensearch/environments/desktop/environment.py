@@ -80,6 +80,7 @@ class DesktopEnvironment:
                 f"{self.application!r} started, but the window in front belongs to {view.foreign!r}; if that "
                 "program is part of it, name it in app.also"
             )
+        desk.vitals.take_delay()  # of the start: no action is to blame for it
         self._targets.see(view.observation)
         return Start(view.observation, configuration(dressing))
 

@@ -12,6 +12,7 @@ against root, and that is who a sandbox is to it when the worker runs as root:
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import resource
@@ -19,11 +20,14 @@ import subprocess
 from collections.abc import Sequence
 from enum import Enum
 
+log = logging.getLogger(__name__)
+
 _FIRST_TO_GO = "1000"  # when the machine runs out of memory, these end before any other program
 _COUNTED_APART = (5, 14)
 _NUMBERED_APART = (6, 14)
 _ENTER_SECONDS = 10.0  # for one write to the kernel
 _BOUND = 'echo "$1" >/proc/sys/kernel/pid_max'
+_warned: set[ProcessBound] = set()  # what this process has warned of: once is enough for all its episodes
 
 
 class ProcessBound(Enum):
@@ -60,9 +64,12 @@ def limited(walls: Sequence[str], *, memory_bytes: int, processes: int) -> list[
 def bound_processes(init: int, processes: int) -> ProcessBound:
     """Bound the processes of a `limited` sandbox, whose init has this pid here; returns what holds.
 
+    If that is none, the first sandbox of this process to be without is logged, and why.
     Of the numbers below 300, the kernel gives none twice: a sandbox that has used them has so many less.
     """
     bound = process_bound()
+    if bound is ProcessBound.NONE:
+        return _unbounded(f"this Linux ({os.uname().release}) cannot count them apart for this user")
     if bound is not ProcessBound.NUMBERS:
         return bound
     enter = ["nsenter", "--preserve-credentials", "--target", str(init), "--user", "--pid"]
@@ -74,9 +81,20 @@ def bound_processes(init: int, processes: int) -> ProcessBound:
             timeout=_ENTER_SECONDS,
             check=False,  # settings of the kernel may be read-only, as in a container: then there is no bound
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return ProcessBound.NONE
-    return bound if entered.returncode == 0 else ProcessBound.NONE
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        return _unbounded(str(problem))
+    if entered.returncode != 0:
+        said = " / ".join(entered.stderr.decode(errors="replace").splitlines())
+        return _unbounded(f"nsenter ended with status {entered.returncode}: {said or 'it said nothing'}")
+    return bound
+
+
+def _unbounded(why: str) -> ProcessBound:
+    """Nothing holds: a fork bomb inside would take the machine with it, so it is not passed over."""
+    if ProcessBound.NONE not in _warned:
+        _warned.add(ProcessBound.NONE)
+        log.warning("the processes in the sandbox are not bounded: %s", why)
+    return ProcessBound.NONE
 
 
 def _allowed(kind: int, wanted: int) -> int:

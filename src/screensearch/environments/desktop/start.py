@@ -11,7 +11,7 @@ from screensearch.errors import EnvironmentFailed, HopelessStart
 _START_CHECKS = 3
 """How often the mirror is checked at the start, at most, until a check finds nothing."""
 
-_LAUNCHED_SECONDS = 3.0
+LAUNCHED_SECONDS = 3.0
 """How long a command that ended with status 0 may leave without a window or a name on the bus."""
 
 _NO_PROGRAM = (126, 127)
@@ -68,11 +68,11 @@ class _Start:
         if self._ended_at is None:
             self._ended_at = now
         # A launcher may end well and leave its program to come up; but not for long without a trace of it.
-        gone = now - self._ended_at > _LAUNCHED_SECONDS
+        gone = now - self._ended_at > LAUNCHED_SECONDS
         if end.clean and (not gone or self._desk.tree.applications or self._desk.display.windows()):
             return
         if end.status in _NO_PROGRAM:
-            raise EnvironmentFailed(
+            raise HopelessStart(
                 f"{self._desk.app.command[0]!r} {end.describe()}, which is how a shell says that there is no "
                 f"such program, or none that can be run; {self._desk.vitals.last_words()}"
             )

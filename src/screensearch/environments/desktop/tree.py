@@ -10,7 +10,7 @@ from typing import Any
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
-from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, Signal, plain
+from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, Signal, first_value
 from screensearch.environments.desktop.census import Census
 from screensearch.environments.desktop.compare import Check, differences
 from screensearch.environments.desktop.doubts import Mark, Origin
@@ -212,11 +212,12 @@ class Tree:
         seconds = self.settings.hang_seconds
         bus_name, path = node.bus_name, node.path
         if node.place is not None and node.parent is not None:
-            found = await self._ask(atspi.get_cell(bus_name, node.parent.path, node.place), ("", ""))
-            path = found[1]
-            if path in ("", atspi.NULL_PATH):
-                return None
-        shift = node.shift and await self._shift_now(node)
+            cell = await self._ask(atspi.get_cell(bus_name, node.parent.path, node.place), None)
+            match cell:
+                case (_, str(path)) if path not in ("", atspi.NULL_PATH):
+                    pass
+                case _:
+                    return None
         calls = (
             atspi.get_state(bus_name, path),
             atspi.get_role(bus_name, path),
@@ -224,6 +225,7 @@ class Tree:
             atspi.get_extents(bus_name, path, relative=node.relative),
         )
         try:
+            shift = node.shift and await self._shift_now(node)
             states, role, name, extents = await asyncio.gather(
                 *(self.bus.ask(call, seconds=seconds) for call in calls)
             )
@@ -272,7 +274,7 @@ class Tree:
     async def _ask(self, call: Call, otherwise: Any) -> Any:
         """The first value of an answer, or something else when there is none."""
         try:
-            return plain((await self.bus.ask(call, seconds=self.settings.hang_seconds))[0])
+            return first_value(await self.bus.ask(call, seconds=self.settings.hang_seconds))
         except CallFailed:
             return otherwise
 

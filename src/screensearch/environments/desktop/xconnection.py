@@ -13,6 +13,7 @@ import select
 import socket as sockets
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ ConnectionBroken = xcffib.XcffibException
 TURN_EVENTS = 256  # handled in a row: a client that sends without end must not keep the loop from turning
 
 _RES: Any = xcffib.res
-_ATOMS = ("WM_PROTOCOLS", "_NET_WM_PING")
+_ATOMS = ("WM_PROTOCOLS", "_NET_WM_PING", "_NET_FRAME_EXTENTS")
 _EXTENSIONS = ("DAMAGE", "XFIXES", "XTEST", "X-Resource")
 _RETRY_SECONDS = 0.01  # between two looks for a server that is still starting
 _PROPERTY_WORDS = 1024  # 4 bytes each: longer titles are cut
@@ -72,8 +73,10 @@ class XConnection:
         self.fences: _Waiting = {}  # sent, not yet back
         self.pings: _Waiting = {}
         self._pinged: dict[int, int] = {}  # serial of a ping → the window it went to
-        self._own = self.new_id()  # a window that never shows, for messages to ourselves
-        self.core.CreateWindow(0, self._own, self.root, 0, 0, 1, 1, 0, _INPUT_ONLY, 0, 0, [])
+        self.frame_answers: deque[asyncio.Future[None]] = deque()  # of those who wait for the window manager
+        self.own = self.new_id()  # a window that never shows, for messages to ourselves
+        self.core.CreateWindow(0, self.own, self.root, 0, 0, 1, 1, 0, _INPUT_ONLY, 0, 0, [])
+        self.select(self.own, X.EventMask.PropertyChange)
         self.atoms: Mapping[str, int] = {}
         self.on_event: Callable[[Any], None] = lambda event: None
         self.after_events: Callable[[], bool] = lambda: False  # whether it sent something
@@ -118,6 +121,8 @@ class XConnection:
                 return False
             if isinstance(event, X.ClientMessageEvent):
                 self._message_came(event)
+            elif isinstance(event, X.PropertyNotifyEvent) and event.window == self.own:
+                self._property_came(event)
             else:
                 self.on_event(event)
         self.after_events()
@@ -126,7 +131,7 @@ class XConnection:
 
     def _message_came(self, event: Any) -> None:
         data = event.data.data32
-        if event.window == self._own:
+        if event.window == self.own:
             waiting = self.fences.pop(data[0], None)
         elif event.window == self.root and data[0] == self.atoms["_NET_WM_PING"]:
             waiting = self.pings.pop(data[1], None)
@@ -135,6 +140,12 @@ class XConnection:
             return
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
+
+    def _property_came(self, event: Any) -> None:
+        if event.atom == self.atoms["_NET_FRAME_EXTENTS"] and self.frame_answers:
+            waiting = self.frame_answers.popleft()  # also one that was given up: answers come in order
+            if not waiting.done():
+                waiting.set_result(None)
 
     def window_left(self, window: int) -> None:
         """A window is gone from the screen, so it answers no more: that it went is the sign of life."""
@@ -160,7 +171,7 @@ class XConnection:
     def close(self, failure: DisplayFailed) -> None:
         """End the connection; whoever waits for a fence or a ping gets the failure."""
         self._connection.disconnect()
-        for waiting in [*self.fences.values(), *self.pings.values()]:
+        for waiting in [*self.fences.values(), *self.pings.values(), *self.frame_answers]:
             if waiting is not None and not waiting.done():
                 waiting.set_exception(failure)
 
@@ -206,7 +217,7 @@ class XConnection:
         """Send ourselves a message; it is out of `fences` when it is back."""
         serial = self._new_serial()
         self.fences[serial] = future
-        self.message(self._own, self._own, _FENCE, [serial], mask=0)
+        self.message(self.own, self.own, _FENCE, [serial], mask=0)
         self.send()
         return serial
 

@@ -1,4 +1,5 @@
-"""What a window manager is asked for: to raise a window, and to give it a size and a place."""
+"""What a window manager is asked for: to raise a window, to give it a size and a place, to say that it is up
+to date."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ _ACTIVE = "_NET_ACTIVE_WINDOW"
 _STATE = "_NET_WM_STATE"
 _MAXIMIZED = ("_NET_WM_STATE_MAXIMIZED_VERT", "_NET_WM_STATE_MAXIMIZED_HORZ")
 _PLACE = "_NET_MOVERESIZE_WINDOW"
-ATOMS = (_ACTIVE, _STATE, *_MAXIMIZED, _PLACE)
+_FRAME = "_NET_REQUEST_FRAME_EXTENTS"
+ATOMS = (_ACTIVE, _STATE, *_MAXIMIZED, _PLACE, _FRAME)
 
 _FROM_A_PAGER = 2  # a manager heeds requests of a pager, where it might hold back an application's own
 _TO_MANAGERS = 0x80000 | 0x100000  # those who watch the root for what is below, and who may redirect it
@@ -23,6 +25,7 @@ class ManagerWire(Protocol):
     """What asking a window manager needs of a connection."""
 
     root: int
+    own: int
     atoms: Mapping[str, int]
 
     def message(self, to: int, about: int, kind: int, data: Sequence[int], *, mask: int) -> None:
@@ -56,6 +59,13 @@ class Manager:
             placement.width + left + right,
             placement.height + top + bottom,
         )
+
+    def measure_frame(self) -> None:
+        """Ask how wide its frame would be around a window of ours.
+
+        Its answer is of no interest, but by then it has handled all that came before.
+        """
+        self._ask(_FRAME, self._wire.own)
 
     def _ask(self, kind: str, window: int, *data: int) -> None:
         self._wire.message(self._wire.root, window, self._wire.atoms[kind], data, mask=_TO_MANAGERS)
