@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import os
 import select
@@ -23,6 +24,9 @@ from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
+
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt(3)
+_LARGE_BYTES = 1 << 20
 
 
 class OwnerGone(Exception):
@@ -113,10 +117,20 @@ def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    _give_pictures_back()
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
     with contextlib.suppress(OwnerGone):
         asyncio.run(serve(connection))
+
+
+def _give_pictures_back() -> None:
+    """Have the memory of pictures go back to the system when they are freed.
+
+    Once a large block was freed, the C library takes the next ones from its heap, where they leave holes.
+    """
+    with contextlib.suppress(AttributeError):  # not every C library has this
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def _end_with_owner(connection: socket.socket) -> None:

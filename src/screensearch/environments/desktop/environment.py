@@ -7,6 +7,7 @@ desktop around it raises `EnvironmentFailed`.
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from pathlib import PurePath
@@ -154,6 +155,10 @@ class DesktopEnvironment:
         desk, self._desk = self._desk, None
         if desk is not None:
             await desk.close()
+            del desk
+            # A desktop is full of circles and holds pictures, whose size the collector does not see: left to
+            # itself it lets those of many episodes lie about.
+            gc.collect()
 
 
 def dress(app: AppSettings, seed: int) -> Dressing:
