@@ -8,7 +8,7 @@ from screensearch.domain.screen import Box
 from screensearch.environments.desktop.atspi import State
 from screensearch.environments.desktop.display import XWindow
 from screensearch.environments.desktop.node import AppRoot, Node
-from screensearch.environments.desktop.scene import popups_of, scene, shared, top_level_of
+from screensearch.environments.desktop.scene import behind, popups_of, scene, shared, top_level_of
 
 SCREEN = Box(0, 0, 640, 480)
 
@@ -71,6 +71,22 @@ def test_a_tooltip_and_a_speck_take_nothing() -> None:
 
 def test_an_empty_screen_has_no_scene() -> None:
     assert scene([], active=None) is None
+
+
+def test_windows_other_than_the_one_in_front_are_behind_where_that_is_certain() -> None:
+    one, two, nameless, menu = (
+        *(node("/a", name="one"), node("/b", name="two"), node("/c")),
+        node("/d", "menu", name="menu"),
+    )
+    foreign = node("/e", name="one", bus_name=":1.9")
+    everything, processes = [one, two, nameless, menu, foreign], {":1.1": 7, ":1.9": 8}
+    open_menu = window(3, "menu", title="menu", override_redirect=True)
+    front = window(2, title="two")
+    assert behind(front, [window(1, title="one"), front, open_menu], everything, processes) == {one.key}
+    alike = [window(1, title="one"), window(4, title="one"), front]
+    assert behind(front, alike, everything, processes) == frozenset()
+    other = window(5, title="one", pid=8)
+    assert behind(other, [window(1, title="one"), front, other], everything, processes) == {one.key, two.key}
 
 
 def test_a_window_is_found_on_the_bus_by_its_process_and_its_title() -> None:

@@ -308,7 +308,8 @@ def visible_area(node: Node) -> Box:
     parent = node.parent
     while parent is not None and parent.role not in _OPENING:
         box = parent.box
-        if box.width > 0 and box.height > 0:
+        # A page of a notebook is below its tab, whose box is that of the tab alone.
+        if box.width > 0 and box.height > 0 and parent.role != "page tab":
             left, top = max(left, box.x), max(top, box.y)
             right, bottom = min(right, box.x + box.width), min(bottom, box.y + box.height)
         parent = parent.parent

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from screensearch.environments.desktop.atspi import State, names_of
-from screensearch.environments.desktop.node import Node
+from screensearch.environments.desktop.node import Key, Node
 
 _COMPARED = (
     State.ACTIVE
@@ -32,11 +32,16 @@ class Check:
     partial: bool
 
 
-def differences(mine: Mapping[str, Node], walked: Mapping[str, Node]) -> list[str]:
-    """Every element that shows in one reading and not, or not in the same way, in the other."""
+def differences(
+    mine: Mapping[str, Node], walked: Mapping[str, Node], *, behind: Collection[Key] = ()
+) -> list[str]:
+    """Every element that shows in one reading and not, or not in the same way, in the other.
+
+    Of windows behind, only they themselves are compared.
+    """
     found: list[str] = []
     for bus_name in mine.keys() | walked.keys():
-        ours, theirs = _shown(mine.get(bus_name)), _shown(walked.get(bus_name))
+        ours, theirs = (_shown(each.get(bus_name), behind) for each in (mine, walked))
         found += [f"only in the mirror: {_describe(ours[key])}" for key in ours if key not in theirs]
         found += [f"only in the walk: {_describe(theirs[key])}" for key in theirs if key not in ours]
         for key, node in ours.items():
@@ -48,8 +53,12 @@ def differences(mine: Mapping[str, Node], walked: Mapping[str, Node]) -> list[st
     return found
 
 
-def _shown(root: Node | None) -> dict[tuple[str, str], Node]:
-    return {} if root is None else {node.key: node for node in root.showing()}
+def _shown(root: Node | None, behind: Collection[Key]) -> dict[Key, Node]:
+    if root is None:
+        return {}
+    hidden = {id(each) for window in root.children if window.key in behind for each in window.subtree()}
+    hidden -= {id(window) for window in root.children}
+    return {node.key: node for node in root.showing() if id(node) not in hidden}
 
 
 def _compare(mine: Node, walked: Node) -> list[str]:

@@ -19,8 +19,8 @@ from screensearch.environments.desktop.display import Display, XWindow
 from screensearch.environments.desktop.elements import Elements, Origin
 from screensearch.environments.desktop.framebuffer import Framebuffer
 from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
-from screensearch.environments.desktop.node import Node
-from screensearch.environments.desktop.scene import Scene, popups_of, scene, top_level_of
+from screensearch.environments.desktop.node import Key, Node
+from screensearch.environments.desktop.scene import Scene, behind, popups_of, scene, top_level_of
 from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.settle import Quiet
@@ -31,6 +31,10 @@ log = logging.getLogger(__name__)
 
 _CELL = 32
 """Damage is told apart by squares of so many pixels: a spinner's rectangles differ a little."""
+
+
+_LOOKS = 3
+"""How often the tree is read again because another window came to the front meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +248,13 @@ class Desk:
 
     async def refresh(self) -> Refresh:
         """Bring the mirror of the tree up to date with what was said and painted since the last time."""
-        return await self.tree.refresh(self._take_damage())
+        for _ in range(_LOOKS):
+            left_out = self._behind()
+            refreshed = await self.tree.refresh(self._take_damage(), behind=left_out)
+            still = self._behind()
+            if all(each.key in still for each in self.tree.windows() if each.key in left_out):
+                break  # else one of them came to the front while the others were read
+        return refreshed
 
     def meet(self) -> bool:
         """Whether a window with elements shows; if so, its program is the application."""
@@ -263,14 +273,23 @@ class Desk:
     def _scene(self) -> Scene | None:
         return scene(self.display.windows(), self.display.active())
 
+    def _behind(self) -> frozenset[Key]:
+        """The windows of which the observation tells nothing, so that they need not be read."""
+        seen = self._scene()
+        if seen is None:
+            return frozenset()
+        return behind(seen.window, self.display.windows(), self.tree.windows(), self._process_of())
+
+    def _process_of(self) -> dict[str, int]:
+        return {each.bus_name: each.pid for each in self.tree.applications}
+
     def _accessible(self, window: XWindow) -> Node | None:
-        processes = {each.bus_name: each.pid for each in self.tree.applications}
-        return top_level_of(window, self.tree.windows(), processes)
+        return top_level_of(window, self.tree.windows(), self._process_of())
 
     def _box_of_window(self, node: Node) -> Box | None:
         """The X window of an accessible one that counts from its own corner."""
-        processes = {each.bus_name: each.pid for each in self.tree.applications}
-        mine = [each for each in self.display.windows() if each.pid == processes.get(node.bus_name)]
+        process = self._process_of().get(node.bus_name)
+        mine = [each for each in self.display.windows() if each.pid == process]
         named = [each for each in mine if each.title == node.name]
         return (named or mine)[-1].box if mine else None
 

@@ -118,6 +118,14 @@ def meets(box: Box, others: Sequence[Box]) -> bool:
     )
 
 
+def around(boxes: Sequence[Box]) -> Box:
+    """The smallest box that has all of these inside."""
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    right = max(box.x + box.width for box in boxes)
+    bottom = max(box.y + box.height for box in boxes)
+    return Box(left, top, right - left, bottom - top)
+
+
 def may_appear(node: Node) -> bool:
     """Whether a hidden element may begin to show without an event: scrolled into view, not popped up."""
     parent = node.parent

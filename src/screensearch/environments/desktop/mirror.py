@@ -3,7 +3,8 @@
 Events and answers of one application arrive in the order in which it gave them, so a state that an
 event reports can be taken over as it is: a later answer is a later truth. Everything else an event
 names is only marked, and read again at the next refresh. What is hidden stays as it was; it is read
-again once it shows.
+again once it shows. So does what is in a window behind others: its marks wait until it comes to the
+front, since an application has more windows than a person looks at.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from screensearch.environments.desktop.doubts import (
     SILENT_FOCUS,
     Mark,
     Origin,
+    around,
     as_it_counts,
     damage_below,
     doubts,
@@ -73,6 +75,12 @@ EVENTS = (
 GTK4_EVENTS = ("object:state-changed:visible",)
 
 
+_FULL = 0.75
+"""With this share of the nodes that there is room for, those in windows behind are forgotten."""
+
+_MANY_BOXES = 100
+"""More painted parts than that are kept as one around all of them."""
+
 _CELL_EVENTS = frozenset(
     {
         *("ModelChanged", "VisibleDataChanged", "RowInserted", "RowDeleted", "RowReordered"),
@@ -88,6 +96,9 @@ class Mirror:
     roots: dict[str, Node] = field(default_factory=dict)  # by bus name: the applications' own nodes
     index: dict[Key, Node] = field(default_factory=dict)
     marked: dict[Key, Node] = field(default_factory=dict)
+    behind: frozenset[Key] = frozenset()  # windows that are not to be read now
+    waiting: dict[Key, Node] = field(default_factory=dict)  # marked, in a window behind
+    unseen: dict[Key, list[Box]] = field(default_factory=dict)  # by window behind: what was painted since
     lost: bool = False  # an event could not be understood: only a walk helps
 
     def mark(self, node: Node, marks: int) -> None:
@@ -117,17 +128,55 @@ class Mirror:
         for node in () if root is None else root.subtree():
             self.index.pop(node.key, None)
             self.marked.pop(node.key, None)
+            self.waiting.pop(node.key, None)
+            self.unseen.pop(node.key, None)
+
+    def put_behind(self, behind: frozenset[Key]) -> None:
+        """These windows are behind now, and no others: what waited in the others is due."""
+        if behind == self.behind:
+            return
+        self.behind = behind
+        waiting, self.waiting = self.waiting, {}
+        for key, node in waiting.items():
+            if self.index.get(key) is node:
+                self.mark(node, node.marks)
+        self.unseen = {key: boxes for key, boxes in self.unseen.items() if key in self.index}
+
+    def make_room(self, node_limit: int) -> None:
+        """Forget what is in windows behind once there is much of it; it is read when they come forward."""
+        if len(self.index) < node_limit * _FULL:
+            return
+        for window in filter(None, map(self.index.get, self.behind)):
+            if window.children:
+                self.forget_below(window)
+                self.mark(window, Mark.CHILDREN)
+
+    def mark_behind(self) -> None:
+        """Nothing was read of what is in the windows behind."""
+        for window in filter(None, map(self.index.get, self.behind)):
+            self.mark(window, Mark.CHILDREN)
+
+    def forget_below(self, node: Node) -> None:
+        for each in node.subtree():
+            if each is not node:
+                self.index.pop(each.key, None)
+                self.waiting.pop(each.key, None)
+        node.children = []
 
     def is_cut(self) -> bool:
-        """Whether children of an element that shows were left out, for want of room."""
-        return any(node.cut and node.shows and depth_below_shown(node) >= 0 for node in self.index.values())
+        """Whether children of an element that is to be seen were left out, for want of room."""
+        return any(node.cut and node.shows and self._depth_seen(node) >= 0 for node in self.index.values())
+
+    def _depth_seen(self, node: Node) -> int:
+        """How deep a node lies; -1 when an ancestor of it does not show, or its window is behind."""
+        return -1 if window_of(node).key in self.behind else depth_below_shown(node)
 
     def mark_cut(self, node_limit: int, depth_limit: int) -> None:
         """There may be room now for the children that were left out."""
         if len(self.index) >= node_limit:
             return
         for node in list(self.index.values()):
-            if node.cut and node.shows and 0 <= depth_below_shown(node) < depth_limit:
+            if node.cut and node.shows and 0 <= self._depth_seen(node) < depth_limit:
                 self.mark(node, Mark.CHILDREN)
 
     # Events
@@ -236,7 +285,19 @@ class Mirror:
                 self.mark(window, Mark.STATE | Mark.BOX)
                 if is_swing(window) and window.children:
                     self.mark(window.children[0], Mark.BOX)
-                self._doubt(window, as_it_counts(window, damage, origin))
+                if window.key in self.behind:
+                    self._keep_damage(window, damage)
+                else:
+                    painted = [*self.unseen.pop(window.key, ()), *damage]
+                    self._doubt(window, as_it_counts(window, painted, origin))
+
+    def _keep_damage(self, window: Node, damage: Sequence[Box]) -> None:
+        """Whose pixels these are is not asked: read too much once, when the window is in front again."""
+        if damage:
+            kept = self.unseen.setdefault(window.key, [])
+            kept += damage
+            if len(kept) > _MANY_BOXES:
+                self.unseen[window.key] = [around(kept)]
 
     def _doubt(self, window: Node, damage: Sequence[Box]) -> None:
         pending = [(window, damage)]
@@ -285,16 +346,24 @@ class Mirror:
     # Reading again
 
     def read_marked(self, reader: Reader) -> None:
-        """Ask for all that is marked and can be seen. What is hidden keeps its marks."""
+        """Ask for all that is marked and can be seen. What is hidden or behind keeps its marks."""
         marked, self.marked = self.marked, {}
         # All below one of these is placed by it, so it comes first.
         for key, node in sorted(marked.items(), key=lambda item: item[1].role != LIBREOFFICE_TOP):
             if self.index.get(key) is not node:
                 continue
-            depth = depth_below_shown(node)
+            marks, depth = node.marks, depth_below_shown(node)
             if depth < 0:
                 continue  # hidden: all of it is read when it shows
-            marks, node.marks = node.marks, 0
+            if window_of(node).key in self.behind:
+                # Of the window itself it is asked whether it is there and where, but not what is in it.
+                later = marks & ~(Mark.STATE | Mark.BOX | Mark.NAME) if depth == 1 else marks
+                marks &= ~later
+                node.marks = later
+                if later:
+                    self.waiting[key] = node
+            else:
+                node.marks = 0
             self._read_again(reader, node, marks, depth)
 
     def _read_again(self, reader: Reader, node: Node, marks: int, depth: int) -> None:
@@ -329,6 +398,10 @@ class Mirror:
             if before == (node.box, node.shift and (node.shift.x, node.shift.y)):
                 return
             reader.read_state(node)
+            if node.key in self.behind:
+                for child in node.children:
+                    self.mark(child, Mark.BOX | Mark.STATE)
+                return
             for child in node.children:
                 if child.place is not None:
                     continue  # the sheet's rows and columns tell
@@ -340,6 +413,13 @@ class Mirror:
                 read_visible_cells(reader, node, depth, deep=False, unless_same=True)
 
         reader.read_box(node, moved)
+
+
+def window_of(node: Node) -> Node:
+    """The top-level element that a node is in: itself, if it is one, or an application."""
+    while node.parent is not None and node.parent.parent is not None:
+        node = node.parent
+    return node
 
 
 def depth_below_shown(node: Node) -> int:

@@ -6,12 +6,13 @@ is in them. The two are joined here by process, title and place.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop.display import XWindow
-from screensearch.environments.desktop.node import Node
+from screensearch.environments.desktop.node import Key, Node
 
 _POPUPS = frozenset({"menu", "popup"})
 _TOP_LEVELS = frozenset({"normal", "dialog", "utility"})
@@ -61,6 +62,21 @@ def top_level_of(window: XWindow, accessibles: Sequence[Node], process_of: dict[
         if best is None or rank > best[0]:
             best = rank, node
     return None if best is None else best[1]
+
+
+def behind(
+    front: XWindow, windows: Sequence[XWindow], accessibles: Sequence[Node], process_of: dict[str, int]
+) -> frozenset[Key]:
+    """The accessibles whose window is surely another than the one in front."""
+    tops = [each for each in windows if each.kind in _TOP_LEVELS and not each.override_redirect]
+    titled = Counter((each.pid, each.title) for each in tops)
+    named = Counter((process_of.get(node.bus_name), node.name) for node in accessibles)
+    return frozenset(
+        node.key
+        for node in accessibles
+        for who in [(process_of.get(node.bus_name), node.name)]
+        if node.name and titled[who] == named[who] == 1 and who != (front.pid, front.title)
+    )
 
 
 def popups_of(window: Node, accessibles: Sequence[Node]) -> list[Node]:

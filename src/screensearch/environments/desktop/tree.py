@@ -15,7 +15,7 @@ from screensearch.environments.desktop.census import Census
 from screensearch.environments.desktop.compare import Check, differences
 from screensearch.environments.desktop.doubts import Mark, Origin
 from screensearch.environments.desktop.mirror import Mirror
-from screensearch.environments.desktop.node import AppRoot, Node, Shift
+from screensearch.environments.desktop.node import AppRoot, Key, Node, Shift
 from screensearch.environments.desktop.rules import (
     is_swing,
     name_of,
@@ -117,11 +117,12 @@ class Tree:
         """The window and what shows in it and has an area, parents first."""
         return (node for node in window.showing() if node.area > 0)
 
-    async def refresh(self, damage: Sequence[Box] = ()) -> Refresh:
+    async def refresh(self, damage: Sequence[Box] = (), *, behind: frozenset[Key] = frozenset()) -> Refresh:
         """Bring the mirror up to date: read what events named, and what the damaged pixels show.
 
-        Takes no longer than `hang_seconds`; what is not read by then makes it partial, and the next
-        refresh a walk.
+        Of the windows `behind` others only whether they are there, and where: what is in them is read once
+        they no longer are. Takes no longer than `hang_seconds`; what is not read by then makes it partial,
+        and the next refresh a walk.
         """
         self.counts.refreshes += 1
         before = self.bus.calls
@@ -129,8 +130,10 @@ class Tree:
         deadline = loop.time() + self.settings.hang_seconds
         if self._census.due:
             await self._take_census(deadline - loop.time())
+        self._mirror.put_behind(behind)
         if self._mirror.lost:
             return await self._start_over()
+        self._mirror.make_room(self.settings.node_limit)
         self._mirror.doubt(damage, self.origin)
         self._mirror.mark_cut(self.settings.node_limit, self.settings.depth_limit)
         reader = Reader(self.bus, self.settings, self._mirror.index, moves=True)
@@ -152,19 +155,22 @@ class Tree:
 
     async def _start_over(self) -> Refresh:
         """Replace the mirror by a walk; unless that found even less of an application that is busy."""
-        snapshot = await self.walk()
+        snapshot = await self.walk(self._mirror.behind)
         if not snapshot.late or _shown(snapshot.mirror) >= _shown(self._mirror):
             self._mirror = snapshot.mirror
         return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
 
-    async def walk(self) -> Snapshot:
-        """Read everything anew, without the mirror and without changing it, within `walk_seconds`."""
+    async def walk(self, behind: frozenset[Key] = frozenset()) -> Snapshot:
+        """Read everything anew, without the mirror and without changing it, within `walk_seconds`.
+
+        Everything but what is in the windows `behind`.
+        """
         before = self.bus.calls
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.settings.walk_seconds
         await self._take_census(self.settings.walk_seconds, again=True)
-        reader = Reader(self.bus, self.settings)
-        mirror = self._walked = Mirror(index=reader.index)
+        reader = Reader(self.bus, self.settings, behind=behind)
+        mirror = self._walked = Mirror(index=reader.index, behind=behind)
         try:
             for application in self._census.applications.values():
                 reader.read_children(mirror.add_root(application), 0)
@@ -172,6 +178,7 @@ class Tree:
         finally:
             self._walked = None
         mirror.lend_places()
+        mirror.mark_behind()
         strange = bool(self._census.strangers)
         partial = reader.partial or strange
         mirror.lost |= reader.late or strange
@@ -182,11 +189,12 @@ class Tree:
         return Snapshot(mirror, partial, reader.nodes, calls, reader.late)
 
     async def check(self) -> Check:
-        """Walk, compare with the mirror, and heal it; says what differed."""
-        snapshot = await self.walk()
+        """Walk, compare with the mirror, and heal it; says what differed. Windows behind are left out."""
+        behind = self._mirror.behind
+        snapshot = await self.walk(behind)
         if snapshot.partial:
             return Check(0, (), partial=True)
-        found = differences(self._mirror.roots, snapshot.mirror.roots)
+        found = differences(self._mirror.roots, snapshot.mirror.roots, behind=behind)
         self.counts.mismatches += len(found)
         if found:
             self._mirror = snapshot.mirror

@@ -56,6 +56,7 @@ class Reader:
     unfinished: list[Node] = field(default_factory=list)  # tables whose cells could not be found yet
     moves: bool = False  # whether an element may turn up under another parent than it had
     moved: set[Key] = field(default_factory=set)
+    behind: frozenset[Key] = frozenset()  # windows that nothing is read below of
     conversation: Conversation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -267,6 +268,8 @@ class Reader:
 
         Not `deep`: those that were its children before are taken as they are known.
         """
+        if node.key in self.behind:
+            return
         if depth >= self.settings.depth_limit:
             self.partial = node.cut = True
         elif node.role == "table cell" and node.is_gtk3:
