@@ -8,7 +8,7 @@ from screensearch.domain.screen import Box
 from screensearch.environments.desktop.atspi import State
 from screensearch.environments.desktop.display import XWindow
 from screensearch.environments.desktop.node import AppRoot, Node
-from screensearch.environments.desktop.scene import behind, popups_of, scene, shared, top_level_of
+from screensearch.environments.desktop.scene import popups_of, scene, shared, top_level_of
 
 SCREEN = Box(0, 0, 640, 480)
 
@@ -73,22 +73,6 @@ def test_an_empty_screen_has_no_scene() -> None:
     assert scene([], active=None) is None
 
 
-def test_windows_other_than_the_one_in_front_are_behind_where_that_is_certain() -> None:
-    one, two, nameless, menu = (
-        *(node("/a", name="one"), node("/b", name="two"), node("/c")),
-        node("/d", "menu", name="menu"),
-    )
-    foreign = node("/e", name="one", bus_name=":1.9")
-    everything, processes = [one, two, nameless, menu, foreign], {":1.1": 7, ":1.9": 8}
-    open_menu = window(3, "menu", title="menu", override_redirect=True)
-    front = window(2, title="two")
-    assert behind(front, [window(1, title="one"), front, open_menu], everything, processes) == {one.key}
-    alike = [window(1, title="one"), window(4, title="one"), front]
-    assert behind(front, alike, everything, processes) == frozenset()
-    other = window(5, title="one", pid=8)
-    assert behind(other, [window(1, title="one"), front, other], everything, processes) == {one.key, two.key}
-
-
 def test_a_window_is_found_on_the_bus_by_its_process_and_its_title() -> None:
     mine, other = node("/a", name="one"), node("/b", name="two")
     foreign = node("/c", name="two", bus_name=":1.9")
@@ -115,7 +99,7 @@ def test_a_window_of_a_process_without_a_tree_has_no_accessible() -> None:
 def test_popups_are_those_of_the_same_application_only() -> None:
     frame, menu = node("/a"), node("/b", "popup menu")
     foreign = node("/c", "popup menu", bus_name=":1.9")
-    assert popups_of(frame, [frame, menu, foreign, node("/d", "dialog")]) == [menu]
+    assert popups_of(frame, [frame, menu, foreign, node("/d", "dialog")], [], {}) == [menu]
 
 
 def test_boxes_that_do_not_meet_share_nothing() -> None:

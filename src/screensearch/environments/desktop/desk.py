@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from screensearch.domain.roles import UnknownRoles
 from screensearch.domain.screen import Box, Observation, Window
@@ -20,7 +20,7 @@ from screensearch.environments.desktop.elements import Elements, Origin
 from screensearch.environments.desktop.framebuffer import Framebuffer
 from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
 from screensearch.environments.desktop.node import Key, Node
-from screensearch.environments.desktop.scene import Scene, behind, popups_of, scene, top_level_of
+from screensearch.environments.desktop.scene import Scene, popups_of, scene, top_level_of
 from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
 from screensearch.environments.desktop.settle import Quiet
@@ -79,6 +79,7 @@ class Desk:
         self._unknown = UnknownRoles()
         self._processes: set[int] = set()  # that ran before the latest input
         self._last_window: int | None = None  # the application's window that was last in front
+        self._last_front: tuple[int, Key] | None = None  # the window last observed, on either side
         self._nodes: dict[str, Node] = {}  # by handle: what the latest observation showed
         self._origins: dict[str, Origin] = {}  # likewise: where its coordinates count from
         tree.origin = self._box_of_window
@@ -246,15 +247,20 @@ class Desk:
 
     # -- seeing -------------------------------------------------------------------------------
 
-    async def refresh(self) -> Refresh:
-        """Bring the mirror of the tree up to date with what was said and painted since the last time."""
-        for _ in range(_LOOKS):
-            left_out = self._behind()
-            refreshed = await self.tree.refresh(self._take_damage(), behind=left_out)
-            still = self._behind()
-            if all(each.key in still for each in self.tree.windows() if each.key in left_out):
-                break  # else one of them came to the front while the others were read
-        return refreshed
+    async def refresh(self, *, check: bool = False) -> Refresh:
+        """Bring the mirror of what is in front up to date with what was said and painted since the last time.
+
+        With `check`, compare it with a full walk. Partial when the front would not stay the same.
+        """
+        for look in range(_LOOKS):
+            behind = self._behind(certain=look > 0)
+            refreshed = await self.tree.refresh(self._take_damage(), behind=behind)
+            if check and not self._left_out():
+                await self.tree.check()
+                check = False
+            if not self._left_out():
+                return refreshed
+        return replace(refreshed, partial=True)
 
     def meet(self) -> bool:
         """Whether a window with elements shows; if so, its program is the application."""
@@ -273,12 +279,33 @@ class Desk:
     def _scene(self) -> Scene | None:
         return scene(self.display.windows(), self.display.active())
 
-    def _behind(self) -> frozenset[Key]:
-        """The windows of which the observation tells nothing, so that they need not be read."""
+    def _behind(self, *, certain: bool) -> frozenset[Key]:
+        """The windows of which the observation tells nothing, so that they need not be read.
+
+        Not `certain`: a window in front whose title none of them has is taken for a new one.
+        """
         seen = self._scene()
         if seen is None:
             return frozenset()
-        return behind(seen.window, self.display.windows(), self.tree.windows(), self._process_of())
+        front = self._front(seen)
+        if front and not certain and front[0].name != seen.window.title:
+            known = self._last_front == (seen.window.id, front[0].key)
+            front = front if known else front[1:]
+        keys = {each.key for each in front}
+        return frozenset(each.key for each in self.tree.windows() if each.key not in keys)
+
+    def _left_out(self) -> bool:
+        """Whether something that is in front now was taken for behind when the tree was read."""
+        seen = self._scene()
+        return seen is not None and any(each.key in self.tree.behind for each in self._front(seen))
+
+    def _front(self, seen: Scene) -> list[Node]:
+        """What is in front, on the accessibility bus: a window, and popups that are top-levels as well."""
+        node = self._accessible(seen.window)
+        if node is None or not seen.popups:
+            return [] if node is None else [node]
+        windows, accessibles = self.display.windows(), self.tree.windows()
+        return [node, *popups_of(node, accessibles, windows, self._process_of())]
 
     def _process_of(self) -> dict[str, int]:
         return {each.bus_name: each.pid for each in self.tree.applications}
@@ -295,9 +322,7 @@ class Desk:
 
     async def observe(self, *, check: bool = False) -> View:
         """See what is there now; with `check`, compare the mirror with a full walk first."""
-        partial = (await self.refresh()).partial
-        if check:
-            await self.tree.check()
+        partial = (await self.refresh(check=check)).partial
         # What was read of an application that went meanwhile is not what it showed.
         self.vitals.check_alive()
         await self.vitals.present()
@@ -325,7 +350,9 @@ class Desk:
 
     def _view(self, seen: Scene, partial: bool) -> View:
         foreign = self.vitals.owner_of(seen.front) or self.vitals.owner_of(seen.window)
-        node = self._accessible(seen.window)
+        front = self._front(seen)
+        node = front[0] if front else None
+        self._last_front = None if node is None else (seen.window.id, node.key)
         elements = Elements(self.application, self._unknown)
         window_box = seen.window.box
         menus: list[str] = []
@@ -334,7 +361,7 @@ class Desk:
             nodes = list(self.tree.showing(node))
             popups = [each.raw_box for each in seen.popups] or _painted_menus(nodes)
             painted = bool(popups) and not seen.popups
-            for top in [node, *(popups_of(node, self.tree.windows()) if seen.popups else ())]:
+            for top in front:
                 inside = nodes if top is node else list(self.tree.showing(top))
                 elements.add(inside, window_box, owner=foreign, popups=popups, popup=top is not node)
                 menus += _open_menus(inside)

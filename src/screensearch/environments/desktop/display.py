@@ -72,7 +72,7 @@ class Display:
         self._active_known = False
         self._windows = WindowTable(wire, self.size)
         self._manager = Manager(wire)
-        self._manager_answers: bool | None = None  # None: not known yet
+        self._manager_asked = False
         self._input = Input(
             wire,
             self.size,
@@ -254,11 +254,12 @@ class Display:
                     return
             case X.DestroyNotifyEvent():
                 self._wire.window_left(event.window)
-                windows.forget(event.window)
+                if not windows.forget(event.window):
+                    return
             case X.UnmapNotifyEvent():
                 self._wire.window_left(event.window)
                 windows.changed_visibility(event.window)
-            case X.CreateNotifyEvent() | X.MapNotifyEvent():
+            case X.MapNotifyEvent():  # one that was only created does not show
                 windows.changed_visibility(event.window)
             case X.ReparentNotifyEvent():
                 windows.changed_parent(event.window)
@@ -328,19 +329,16 @@ class Display:
         It holds clicks back until it has looked at them. Keys and questions would overtake them, so that a
         text would be typed before the click that is to focus its entry.
         """
-        if self._manager_answers is False:
-            return
-        answered = await _in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
-        if answered:
-            self._manager_answers = True
-        elif self._manager_answers is None:
-            self._manager_answers = False  # there is none, or it does not know the question
+        if self._manager_asked and not self._wire.manager_spoke:
+            return  # there is none, or it does not know the question; or it is slow, and will be heard
+        self._manager_asked = True
+        await _in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
 
     def _ask_manager(self, future: asyncio.Future[None]) -> int:
-        self._wire.frame_answers.append(future)
-        self._manager.measure_frame()
+        window = self._wire.new_frame(future)
+        self._manager.measure_frame(window)
         self._wire.send()
-        return 0
+        return window
 
     def _focus(self) -> int | None:
         (reply,) = self._wire.replies([self._wire.core.GetInputFocus()])

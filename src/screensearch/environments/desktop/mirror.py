@@ -151,10 +151,23 @@ class Mirror:
                 self.forget_below(window)
                 self.mark(window, Mark.CHILDREN)
 
-    def mark_behind(self) -> None:
-        """Nothing was read of what is in the windows behind."""
+    def leave_behind(self, before: Mirror) -> None:
+        """Nothing was read of what is in the windows behind; so those of Swing are where they were before."""
         for window in filter(None, map(self.index.get, self.behind)):
             self.mark(window, Mark.CHILDREN)
+            earlier = before.index.get(window.key)
+            if earlier is not None and window.area <= 0:
+                window.box = earlier.box
+
+    def shown(self) -> int:
+        """How many elements show that are to be seen: not those in windows behind."""
+        return sum(
+            1
+            for root in self.roots.values()
+            for window in root.children
+            if window.key not in self.behind
+            for _ in window.showing()
+        )
 
     def forget_below(self, node: Node) -> None:
         for each in node.subtree():
@@ -364,7 +377,8 @@ class Mirror:
                     self.waiting[key] = node
             else:
                 node.marks = 0
-            self._read_again(reader, node, marks, depth)
+            if marks:
+                self._read_again(reader, node, marks, depth)
 
     def _read_again(self, reader: Reader, node: Node, marks: int, depth: int) -> None:
         if not node.shows:

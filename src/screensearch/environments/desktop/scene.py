@@ -6,13 +6,12 @@ is in them. The two are joined here by process, title and place.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop.display import XWindow
-from screensearch.environments.desktop.node import Key, Node
+from screensearch.environments.desktop.node import Node
 
 _POPUPS = frozenset({"menu", "popup"})
 _TOP_LEVELS = frozenset({"normal", "dialog", "utility"})
@@ -34,7 +33,7 @@ class Scene:
 
 def scene(windows: Sequence[XWindow], active: int | None) -> Scene | None:
     """What is in front, given the mapped windows from bottom to top; None when nothing is."""
-    tops = [each for each in windows if each.kind in _TOP_LEVELS and not each.override_redirect]
+    tops = _top_levels(windows)
     window = next((each for each in tops if each.id == active), tops[-1] if tops else None)
     popups = [each for each in windows if _takes_input(each)]
     if window is None:
@@ -64,28 +63,26 @@ def top_level_of(window: XWindow, accessibles: Sequence[Node], process_of: dict[
     return None if best is None else best[1]
 
 
-def behind(
-    front: XWindow, windows: Sequence[XWindow], accessibles: Sequence[Node], process_of: dict[str, int]
-) -> frozenset[Key]:
-    """The accessibles whose window is surely another than the one in front."""
-    tops = [each for each in windows if each.kind in _TOP_LEVELS and not each.override_redirect]
-    titled = Counter((each.pid, each.title) for each in tops)
-    named = Counter((process_of.get(node.bus_name), node.name) for node in accessibles)
-    return frozenset(
-        node.key
-        for node in accessibles
-        for who in [(process_of.get(node.bus_name), node.name)]
-        if node.name and titled[who] == named[who] == 1 and who != (front.pid, front.title)
-    )
+def popups_of(
+    window: Node, accessibles: Sequence[Node], windows: Sequence[XWindow], process_of: dict[str, int]
+) -> list[Node]:
+    """Open menus and lists of the same application that are top-levels of their own.
 
-
-def popups_of(window: Node, accessibles: Sequence[Node]) -> list[Node]:
-    """Open menus and lists of the same application that are top-levels of their own."""
+    By its role, a window of Qt may be such a list or the main one; that has a window of the screen.
+    """
+    tops = {(each.pid, each.title) for each in _top_levels(windows)}
     return [
         node
         for node in accessibles
-        if node.key != window.key and node.bus_name == window.bus_name and node.role in _POPUP_ROLES
+        if node.key != window.key
+        and node.bus_name == window.bus_name
+        and node.role in _POPUP_ROLES
+        and not (node.name and (process_of.get(node.bus_name), node.name) in tops)
     ]
+
+
+def _top_levels(windows: Sequence[XWindow]) -> list[XWindow]:
+    return [each for each in windows if each.kind in _TOP_LEVELS and not each.override_redirect]
 
 
 def _distance(node: Node, window: XWindow) -> float:

@@ -105,6 +105,11 @@ class Tree:
         """The applications on the bus. One that leaves it is not listed any more."""
         return list(self._census.applications.values())
 
+    @property
+    def behind(self) -> frozenset[Key]:
+        """The windows that were taken for behind when the tree was last read."""
+        return self._mirror.behind
+
     def on_activity(self, callback: Callable[[str, str], None]) -> None:
         """Call this, with source and kind, whenever an event arrives that says something new."""
         self._listeners.append(callback)
@@ -120,8 +125,8 @@ class Tree:
     async def refresh(self, damage: Sequence[Box] = (), *, behind: frozenset[Key] = frozenset()) -> Refresh:
         """Bring the mirror up to date: read what events named, and what the damaged pixels show.
 
-        Of the windows `behind` others only whether they are there, and where: what is in them is read once
-        they no longer are. Takes no longer than `hang_seconds`; what is not read by then makes it partial,
+        Of the windows `behind` others only whether they are there: what is in them is read once they no
+        longer are. Takes no longer than `hang_seconds`; what is not read by then makes it partial,
         and the next refresh a walk.
         """
         self.counts.refreshes += 1
@@ -156,7 +161,7 @@ class Tree:
     async def _start_over(self) -> Refresh:
         """Replace the mirror by a walk; unless that found even less of an application that is busy."""
         snapshot = await self.walk(self._mirror.behind)
-        if not snapshot.late or _shown(snapshot.mirror) >= _shown(self._mirror):
+        if not snapshot.late or snapshot.mirror.shown() >= self._mirror.shown():
             self._mirror = snapshot.mirror
         return Refresh(snapshot.calls, snapshot.nodes, snapshot.partial)
 
@@ -178,7 +183,7 @@ class Tree:
         finally:
             self._walked = None
         mirror.lend_places()
-        mirror.mark_behind()
+        mirror.leave_behind(self._mirror)
         strange = bool(self._census.strangers)
         partial = reader.partial or strange
         mirror.lost |= reader.late or strange
@@ -289,6 +294,8 @@ class Tree:
     def _lose(self, bus_name: str) -> None:
         self._census.lose(bus_name)
         self._mirror.forget(bus_name)
+        if self._walked is not None:
+            self._walked.forget(bus_name)
 
     def _receive(self, signal: Signal) -> None:
         if signal.member == "NameOwnerChanged":
@@ -307,10 +314,6 @@ class Tree:
             return
         for callback in self._listeners:
             callback(signal.sender + signal.path, signal.member)
-
-
-def _shown(mirror: Mirror) -> int:
-    return sum(1 for root in mirror.roots.values() for _ in root.showing())
 
 
 def _windows(mirror: Mirror) -> list[Node]:

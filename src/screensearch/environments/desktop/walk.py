@@ -175,7 +175,8 @@ class Reader:
         bus_name, path = node.bus_name, node.path
 
         def know_text(value: Any) -> None:
-            node.text = text_of(value)
+            # Its name may have come meanwhile, and say the same.
+            node.text = text_of(value) if holds_text(node) else ""
 
         def know_value(value: Any) -> None:
             number = plain(value)

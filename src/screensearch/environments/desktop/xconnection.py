@@ -13,7 +13,6 @@ import select
 import socket as sockets
 import struct
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,10 +72,9 @@ class XConnection:
         self.fences: _Waiting = {}  # sent, not yet back
         self.pings: _Waiting = {}
         self._pinged: dict[int, int] = {}  # serial of a ping → the window it went to
-        self.frame_answers: deque[asyncio.Future[None]] = deque()  # of those who wait for the window manager
-        self.own = self.new_id()  # a window that never shows, for messages to ourselves
-        self.core.CreateWindow(0, self.own, self.root, 0, 0, 1, 1, 0, _INPUT_ONLY, 0, 0, [])
-        self.select(self.own, X.EventMask.PropertyChange)
+        self._frames: dict[int, asyncio.Future[None]] = {}  # by window that the manager was asked about
+        self.manager_spoke = False  # whether it ever answered
+        self.own = self._new_window(self.root)  # for messages to ourselves
         self.atoms: Mapping[str, int] = {}
         self.on_event: Callable[[Any], None] = lambda event: None
         self.after_events: Callable[[], bool] = lambda: False  # whether it sent something
@@ -121,8 +119,8 @@ class XConnection:
                 return False
             if isinstance(event, X.ClientMessageEvent):
                 self._message_came(event)
-            elif isinstance(event, X.PropertyNotifyEvent) and event.window == self.own:
-                self._property_came(event)
+            elif isinstance(event, X.PropertyNotifyEvent) and event.window in self._frames:
+                self._frame_came(event)
             else:
                 self.on_event(event)
         self.after_events()
@@ -141,11 +139,22 @@ class XConnection:
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
-    def _property_came(self, event: Any) -> None:
-        if event.atom == self.atoms["_NET_FRAME_EXTENTS"] and self.frame_answers:
-            waiting = self.frame_answers.popleft()  # also one that was given up: answers come in order
-            if not waiting.done():
-                waiting.set_result(None)
+    def new_frame(self, future: asyncio.Future[None]) -> int:
+        """A window to ask the window manager about. Each question has its own: an answer may never come, or
+        come late, and must not be taken for that to another."""
+        window = self._new_window(self.own)  # below ours, or all who watch the screen would be told of it
+        self.select(window, X.EventMask.PropertyChange)
+        self._frames[window] = future
+        return window
+
+    def _frame_came(self, event: Any) -> None:
+        if event.atom != self.atoms["_NET_FRAME_EXTENTS"]:
+            return
+        self.manager_spoke = True
+        waiting = self._frames.pop(event.window)
+        self.core.DestroyWindow(event.window)
+        if not waiting.done():
+            waiting.set_result(None)
 
     def window_left(self, window: int) -> None:
         """A window is gone from the screen, so it answers no more: that it went is the sign of life."""
@@ -168,10 +177,16 @@ class XConnection:
         """A number for something that is made on the server."""
         return int(self._connection.generate_id())
 
+    def _new_window(self, parent: int) -> int:
+        """A window that never shows."""
+        window = self.new_id()
+        self.core.CreateWindow(0, window, parent, 0, 0, 1, 1, 0, _INPUT_ONLY, 0, 0, [])
+        return window
+
     def close(self, failure: DisplayFailed) -> None:
         """End the connection; whoever waits for a fence or a ping gets the failure."""
         self._connection.disconnect()
-        for waiting in [*self.fences.values(), *self.pings.values(), *self.frame_answers]:
+        for waiting in [*self.fences.values(), *self.pings.values(), *self._frames.values()]:
             if waiting is not None and not waiting.done():
                 waiting.set_exception(failure)
 

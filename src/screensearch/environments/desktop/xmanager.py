@@ -25,7 +25,6 @@ class ManagerWire(Protocol):
     """What asking a window manager needs of a connection."""
 
     root: int
-    own: int
     atoms: Mapping[str, int]
 
     def message(self, to: int, about: int, kind: int, data: Sequence[int], *, mask: int) -> None:
@@ -60,12 +59,12 @@ class Manager:
             placement.height + top + bottom,
         )
 
-    def measure_frame(self) -> None:
+    def measure_frame(self, window: int) -> None:
         """Ask how wide its frame would be around a window of ours.
 
         Its answer is of no interest, but by then it has handled all that came before.
         """
-        self._ask(_FRAME, self._wire.own)
+        self._ask(_FRAME, window)
 
     def _ask(self, kind: str, window: int, *data: int) -> None:
         self._wire.message(self._wire.root, window, self._wire.atoms[kind], data, mask=_TO_MANAGERS)

@@ -207,7 +207,7 @@ class WindowTable:
         self._current = False
 
     def changed_visibility(self, window: int) -> None:
-        """A window was made, mapped or unmapped; what is inside of it comes into view without a word."""
+        """A window was mapped or unmapped; what is inside of it comes into view without a word."""
         self._attributes.clear()
         self._touched.add(window)
         self._appeared = True
@@ -225,11 +225,17 @@ class WindowTable:
         self.changed_visibility(window)
         self.changed_place()
 
-    def forget(self, window: int) -> None:
-        """A window is no more."""
+    def forget(self, window: int) -> bool:
+        """A window is no more; whether it was known here.
+
+        A window manager makes and drops one whenever it is asked for the width of a frame: such a window is
+        not worth a look at all the others.
+        """
+        known = any(window in each for each in (self._attributes, self._properties, self._frames))
         self._drop(window)
         self._touched.add(window)
-        self._current = False
+        self._current = self._current and not known
+        return known
 
     # ---- reading
 
