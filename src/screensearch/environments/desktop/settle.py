@@ -59,12 +59,7 @@ class Quiet:
     async def changed(self, seconds: float) -> bool:
         """Wait until something happens; False when nothing did for so long."""
         self._changed.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await happens(self._changed, seconds)
 
     async def settle(self, seconds: float, *, quiet_seconds: float | None = None) -> bool:
         """Wait for quiet; False when there was none within so many seconds."""
@@ -92,3 +87,13 @@ class Quiet:
             else:
                 latest = max(latest, source.last)
         return latest
+
+
+async def happens(event: asyncio.Event, seconds: float) -> bool:
+    """Wait until an event is set; False when it was not for so long."""
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
