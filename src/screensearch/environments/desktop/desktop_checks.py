@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from screensearch.environments.desktop.atspi import DAEMON, DAEMON_PATH
 from screensearch.environments.desktop.bus import Bus
 from screensearch.environments.desktop.checkup import Ailment, Seen
+from screensearch.environments.desktop.deadlines import in_time
 from screensearch.environments.desktop.display import Display
 from screensearch.environments.desktop.framebuffer import Framebuffer
 from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
@@ -16,7 +17,6 @@ from screensearch.environments.desktop.limits import ProcessBound
 from screensearch.environments.desktop.remedies import processes_in
 from screensearch.environments.desktop.session import Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
-from screensearch.environments.desktop.settle import happens
 from screensearch.environments.desktop.tree import Tree
 
 ANSWER_SECONDS = 10.0  # for a display or a bus that is up
@@ -37,7 +37,7 @@ class Bench:
 
     async def any_change(self, seconds: float) -> bool:
         """Wait until something changes; False when nothing did for so long."""
-        return await happens(self.changed, seconds)
+        return await in_time(self.changed.wait(), seconds)
 
     def close(self) -> None:
         """Let go of all that was reached; the session goes on."""

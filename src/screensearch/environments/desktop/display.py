@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop import xmanager, xwindows
+from screensearch.environments.desktop.deadlines import in_time
 from screensearch.environments.desktop.settings import Placement
 from screensearch.environments.desktop.xconnection import (
     ConnectionBroken,
@@ -148,7 +149,7 @@ class Display:
 
     async def sync(self) -> None:
         """Return when the server has handled all that was sent, and all that it told is known."""
-        if not await _in_time(self._begin(self._wire.send_fence), self._wire.answer_seconds):
+        if not await in_time(self._begin(self._wire.send_fence), self._wire.answer_seconds):
             raise self._end(self._wire.silence())
 
     async def answers(self, window: int, *, seconds: float) -> bool:
@@ -163,7 +164,7 @@ class Display:
         answer = self._begin(functools.partial(self._wire.send_ping, window))
         if self._is_gone(window):  # that may have been told before it was asked, and is not told again
             self._wire.window_left(window)
-        return await _in_time(answer, seconds)
+        return await in_time(answer, seconds)
 
     # ---- input
 
@@ -330,7 +331,7 @@ class Display:
         """
         if self._manager_answers is False:
             return
-        answered = await _in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
+        answered = await in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
         if answered:
             self._manager_answers = True
         elif self._manager_answers is None:
@@ -358,12 +359,3 @@ class Display:
         focus = self._focus()
         if focus is not None and self._speaks_ping(focus):
             self._wire.wait(self._wire.pings, self._wire.send_ping(focus, None), _HANDLED_SECONDS)
-
-
-async def _in_time(future: asyncio.Future[None], seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await future
-    except TimeoutError:
-        return False
-    return True
