@@ -7,18 +7,9 @@ from array import array
 from typing import Any
 
 import pytest
+from exact_cores import CORES
 
-from screensearch.identify import exact_python
 from screensearch.identify.exact import CompiledIndex, Index
-
-CORES = [
-    pytest.param(exact_python.ExactIndex, id="python"),
-    pytest.param(
-        CompiledIndex,
-        id="compiled",
-        marks=pytest.mark.skipif(CompiledIndex is None, reason="the compiled core is not built"),
-    ),
-]
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler to build it with")

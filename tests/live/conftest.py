@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pytest
 import pytest_asyncio
 
+from live.display_desks import Desk, running_desk
 from screensearch.environments.desktop.programs import missing_packages
 from screensearch.environments.desktop.session import Dressing, Session
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
@@ -60,3 +61,10 @@ async def start() -> AsyncIterator[Start]:
     yield begin
     for session in sessions:
         await session.stop()
+
+
+@pytest_asyncio.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    """A display with a window on it that tells what reached it."""
+    async with running_desk(tmp_path) as desk:
+        yield desk

@@ -57,8 +57,13 @@ def name_of(pid: int) -> str:
 
 def connect(session: Session) -> Any:
     """A client of the session's display."""
+    return client_at(session.display_socket)
+
+
+def client_at(display_socket: Path) -> Any:
+    """A client of the X server that listens there."""
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(str(session.display_socket))
+    connection.connect(str(display_socket))
     display: Any = xcffib
     return display.Connection(fd=connection.detach())
 

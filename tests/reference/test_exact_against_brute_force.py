@@ -9,27 +9,18 @@ from fractions import Fraction
 
 import pytest
 from brute_force import BruteForce, Compared
+from exact_cores import CORES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from screensearch.domain import screen as domain
-from screensearch.identify import exact_python
-from screensearch.identify.exact import CompiledIndex, ExactIdentifier, Index
+from screensearch.identify.exact import ExactIdentifier, Index
 from screensearch.identify.exact_python import Overlaps
 from screensearch.identify.resolve import IdentifySettings, Pool, Query
 from screensearch.identify.verify import MergeSettings
 
 Screen = tuple[list[int], list[int]]
 Rule = tuple[int, int, int]
-
-CORES = [
-    pytest.param(exact_python.ExactIndex, id="python"),
-    pytest.param(
-        CompiledIndex,
-        id="compiled",
-        marks=pytest.mark.skipif(CompiledIndex is None, reason="the compiled core is not built"),
-    ),
-]
 
 RULES = [
     (50, 50, 93),

@@ -50,13 +50,9 @@ def _check_size(embed: EmbedSettings) -> None:
         return
     except SettingsError:  # it names the setting itself
         raise
-    except ScreenSearchError as problem:
-        raise SettingsError(f"embed.name: {problem}") from problem
     except Exception as problem:  # a plugin may raise anything
-        raise SettingsError(
-            f"embed.name: the embedder {embed.name!r} cannot tell its size: "
-            f"{type(problem).__name__}: {problem}"
-        ) from problem
+        failure = f"the embedder {embed.name!r} cannot tell its size"
+        raise _refusal("embed.name", failure, problem) from problem
 
 
 def _check_rule(rule: GuardRule, key: str) -> None:
@@ -65,9 +61,13 @@ def _check_rule(rule: GuardRule, key: str) -> None:
         GUARDS.get(rule.name)(rule.patterns)
     except PluginUnavailable:
         return
-    except ScreenSearchError as problem:
-        raise SettingsError(f"{key}: {problem}") from problem
     except Exception as problem:  # a plugin may raise anything
-        raise SettingsError(
-            f"{key}: the guard {rule.name!r} cannot be made of them: {type(problem).__name__}: {problem}"
-        ) from problem
+        failure = f"the guard {rule.name!r} cannot be made of them"
+        raise _refusal(key, failure, problem) from problem
+
+
+def _refusal(key: str, failure: str, problem: Exception) -> SettingsError:
+    """What a plugin has against the settings at a key; `failure` explains an error that is none of ours."""
+    if isinstance(problem, ScreenSearchError):
+        return SettingsError(f"{key}: {problem}")
+    return SettingsError(f"{key}: {failure}: {type(problem).__name__}: {problem}")

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from screensearch.act.guard import GUARDS
 from screensearch.config import DESKTOP, Settings, check_deadlines, settings_document, settings_from_document
-from screensearch.domain.transition import Outcome
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, ScreenSearchError, SettingsError
@@ -29,7 +28,7 @@ from screensearch.explore.progress import (
     Progress,
     Summary,
     count_failed_starts,
-    count_outcome,
+    count_outcomes,
 )
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
@@ -319,12 +318,7 @@ class _Exploration:
             steps=shard.budget.taken,
             states=graph.states,
             edges=graph.edges,
-            captures=count_outcome(graph, Outcome.CAPTURE),
-            crashes=count_outcome(graph, Outcome.CRASH),
-            hangs=count_outcome(graph, Outcome.HANG),
-            exits=count_outcome(graph, Outcome.EXIT),
-            missed=count_outcome(graph, Outcome.MISSED),
-            lost=count_outcome(graph, Outcome.LOST),
+            **count_outcomes(graph),
             failed_starts=count_failed_starts(graph),
             worker_failures=shard.worker_failures,
             seconds=round(seconds, 3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import TypedDict
 
 from screensearch.domain.transition import START_FAILURES, Outcome
 from screensearch.errors import ScreenSearchError
@@ -76,6 +77,29 @@ def count_outcome(graph: StateGraph, outcome: Outcome) -> int:
     return graph.outcomes.get(outcome, 0) + at_start
 
 
+class OutcomeCounts(TypedDict):
+    """The outcomes that progress and summary tell, by the names of their fields."""
+
+    captures: int
+    crashes: int
+    hangs: int
+    exits: int
+    missed: int
+    lost: int
+
+
+def count_outcomes(graph: StateGraph) -> OutcomeCounts:
+    """How often each of them came up, as `count_outcome` counts."""
+    return OutcomeCounts(
+        captures=count_outcome(graph, Outcome.CAPTURE),
+        crashes=count_outcome(graph, Outcome.CRASH),
+        hangs=count_outcome(graph, Outcome.HANG),
+        exits=count_outcome(graph, Outcome.EXIT),
+        missed=count_outcome(graph, Outcome.MISSED),
+        lost=count_outcome(graph, Outcome.LOST),
+    )
+
+
 def count_failed_starts(graph: StateGraph) -> int:
     """How many episodes ended before their first screen."""
     return sum(graph.outcomes.get(each, 0) for each in FAILED_STARTS)
@@ -124,12 +148,7 @@ class Meter:
             steps_per_second=(steps - steps_then) / (now - then) if now > then else 0.0,
             revisit_rate=1 - (graph.states - states_then) / landed if landed else 0.0,
             ambiguity=(ambiguity - ambiguity_then) / landed if landed else 0.0,
-            captures=count_outcome(graph, Outcome.CAPTURE),
-            crashes=count_outcome(graph, Outcome.CRASH),
-            hangs=count_outcome(graph, Outcome.HANG),
-            exits=count_outcome(graph, Outcome.EXIT),
-            missed=count_outcome(graph, Outcome.MISSED),
-            lost=count_outcome(graph, Outcome.LOST),
+            **count_outcomes(graph),
             worker_failures=self._shard.worker_failures,
             stopping=self._shard.budget.stopping,
         )

@@ -10,12 +10,41 @@ from typing import Any
 from screensearch.environments.desktop import atspi
 from screensearch.environments.desktop.atspi import Call
 from screensearch.environments.desktop.bus import Bus, CallFailed, CallTimedOut, first_value
-from screensearch.environments.desktop.mirror import EVENTS, GTK4_EVENTS
 from screensearch.environments.desktop.node import AppRoot
 from screensearch.environments.desktop.rules import text_of
 
 _MEETING_SHARE = 0.5  # of the time that is left: whoever does answer must still be read
 _SILENCE = object()
+
+_EVENTS = (
+    "object:children-changed",
+    *(
+        f"object:state-changed:{state}"
+        for state in (
+            *("showing", "active", "checked", "editable", "expanded", "focused", "indeterminate"),
+            *("pressed", "selected", "sensitive"),
+        )
+    ),
+    *(f"object:property-change:accessible-{what}" for what in ("name", "description", "value")),
+    "object:text-changed",
+    "object:visible-data-changed",
+    "object:model-changed",
+    "object:active-descendant-changed",
+    "object:selection-changed",
+    "object:row-inserted",
+    "object:row-deleted",
+    "object:row-reordered",
+    "object:column-inserted",
+    "object:column-deleted",
+    "object:column-reordered",
+    "window:create",
+    "window:destroy",
+    "window:activate",
+    "window:deactivate",
+)
+"""What is asked of the applications. Each event costs time in the application, the daemon and here."""
+
+_GTK4_EVENTS = ("object:state-changed:visible",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +68,7 @@ class Census:
 
     async def ask_for_events(self, *, seconds: float) -> None:
         """Have the applications send events: unasked they send none."""
-        await self._register(EVENTS, seconds)
+        await self._register(_EVENTS, seconds)
 
     async def take(self, *, seconds: float, again: bool = False) -> News:
         """Ask the registry who is there and meet the new ones, all at once; `again`: the strangers, too.
@@ -62,7 +91,7 @@ class Census:
         met = [each for each in answers if self._admit(*each)]
         if any(each.is_gtk4 for each, _ in met) and not self._more_events:
             self._more_events = True
-            await self._register(GTK4_EVENTS, max(0.0, deadline - loop.time()))
+            await self._register(_GTK4_EVENTS, max(0.0, deadline - loop.time()))
         return News(left, [each for each, _ in met])
 
     def lose(self, bus_name: str) -> None:

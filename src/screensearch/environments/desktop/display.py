@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop import xmanager, xwindows
+from screensearch.environments.desktop.deadlines import in_time
 from screensearch.environments.desktop.settings import Placement
 from screensearch.environments.desktop.xconnection import (
     ConnectionBroken,
@@ -148,7 +149,7 @@ class Display:
 
     async def sync(self) -> None:
         """Return when the server has handled all that was sent, and all that it told is known."""
-        if not await _in_time(self._begin(self._wire.send_fence), self._wire.answer_seconds):
+        if not await in_time(self._begin(self._wire.send_fence), self._wire.answer_seconds):
             raise self._end(self._wire.silence())
 
     async def answers(self, window: int, *, seconds: float) -> bool:
@@ -163,7 +164,7 @@ class Display:
         answer = self._begin(functools.partial(self._wire.send_ping, window))
         if self._is_gone(window):  # that may have been told before it was asked, and is not told again
             self._wire.window_left(window)
-        return await _in_time(answer, seconds)
+        return await in_time(answer, seconds)
 
     # ---- input
 
@@ -332,7 +333,7 @@ class Display:
         if self._manager_asked and not self._wire.manager_spoke:
             return  # there is none, or it does not know the question; or it is slow, and will be heard
         self._manager_asked = True
-        await _in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
+        await in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
 
     def _ask_manager(self, future: asyncio.Future[None]) -> int:
         window = self._wire.new_frame(future)
@@ -356,12 +357,3 @@ class Display:
         focus = self._focus()
         if focus is not None and self._speaks_ping(focus):
             self._wire.wait(self._wire.pings, self._wire.send_ping(focus, None), _HANDLED_SECONDS)
-
-
-async def _in_time(future: asyncio.Future[None], seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await future
-    except TimeoutError:
-        return False
-    return True

@@ -44,37 +44,6 @@ from screensearch.environments.desktop.rules import (
 )
 from screensearch.environments.desktop.walk import Reader
 
-EVENTS = (
-    "object:children-changed",
-    *(
-        f"object:state-changed:{state}"
-        for state in (
-            *("showing", "active", "checked", "editable", "expanded", "focused", "indeterminate"),
-            *("pressed", "selected", "sensitive"),
-        )
-    ),
-    *(f"object:property-change:accessible-{what}" for what in ("name", "description", "value")),
-    "object:text-changed",
-    "object:visible-data-changed",
-    "object:model-changed",
-    "object:active-descendant-changed",
-    "object:selection-changed",
-    "object:row-inserted",
-    "object:row-deleted",
-    "object:row-reordered",
-    "object:column-inserted",
-    "object:column-deleted",
-    "object:column-reordered",
-    "window:create",
-    "window:destroy",
-    "window:activate",
-    "window:deactivate",
-)
-"""What is asked of the applications. Each event costs time in the application, the daemon and here."""
-
-GTK4_EVENTS = ("object:state-changed:visible",)
-
-
 _FULL = 0.75
 """With this share of the nodes that there is room for, those in windows behind are forgotten."""
 
@@ -182,7 +151,7 @@ class Mirror:
 
     def _depth_seen(self, node: Node) -> int:
         """How deep a node lies; -1 when an ancestor of it does not show, or its window is behind."""
-        return -1 if window_of(node).key in self.behind else depth_below_shown(node)
+        return -1 if node.window().key in self.behind else node.depth_below_shown()
 
     def mark_cut(self, node_limit: int, depth_limit: int) -> None:
         """There may be room now for the children that were left out."""
@@ -365,10 +334,10 @@ class Mirror:
         for key, node in sorted(marked.items(), key=lambda item: item[1].role != LIBREOFFICE_TOP):
             if self.index.get(key) is not node:
                 continue
-            marks, depth = node.marks, depth_below_shown(node)
+            marks, depth = node.marks, node.depth_below_shown()
             if depth < 0:
                 continue  # hidden: all of it is read when it shows
-            if window_of(node).key in self.behind:
+            if node.window().key in self.behind:
                 # Of the window itself it is asked whether it is there and where, but not what is in it.
                 later = marks & ~(Mark.STATE | Mark.BOX | Mark.NAME) if depth == 1 else marks
                 marks &= ~later
@@ -427,22 +396,3 @@ class Mirror:
                 read_visible_cells(reader, node, depth, deep=False, unless_same=True)
 
         reader.read_box(node, moved)
-
-
-def window_of(node: Node) -> Node:
-    """The top-level element that a node is in: itself, if it is one, or an application."""
-    while node.parent is not None and node.parent.parent is not None:
-        node = node.parent
-    return node
-
-
-def depth_below_shown(node: Node) -> int:
-    """How deep a node lies; -1 when an ancestor of it does not show."""
-    depth = 0
-    parent = node.parent
-    while parent is not None:
-        if not parent.shows:
-            return -1
-        depth += 1
-        parent = parent.parent
-    return depth

@@ -156,3 +156,21 @@ class Node:
             node = pending.pop()
             yield node
             pending.extend(reversed(node.children))
+
+    def window(self) -> Node:
+        """The top-level element that it is in: itself, if it is one, or an application."""
+        node = self
+        while node.parent is not None and node.parent.parent is not None:
+            node = node.parent
+        return node
+
+    def depth_below_shown(self) -> int:
+        """How deep it lies; -1 when an ancestor of it does not show."""
+        depth = 0
+        parent = self.parent
+        while parent is not None:
+            if not parent.shows:
+                return -1
+            depth += 1
+            parent = parent.parent
+        return depth

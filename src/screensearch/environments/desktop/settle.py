@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from screensearch.environments.desktop.deadlines import in_time
+
 _TICK_SECONDS = 0.015
 """Activity closer together than this counts once: a repaint comes as many rectangles and events."""
 
@@ -59,12 +61,7 @@ class Quiet:
     async def changed(self, seconds: float) -> bool:
         """Wait until something happens; False when nothing did for so long."""
         self._changed.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await in_time(self._changed.wait(), seconds)
 
     async def settle(self, seconds: float, *, quiet_seconds: float | None = None) -> bool:
         """Wait for quiet; False when there was none within so many seconds."""

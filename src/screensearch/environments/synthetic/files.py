@@ -22,6 +22,7 @@ from screensearch.environments.synthetic.layout import (
     menu_bar,
     menu_pane,
     menu_widgets,
+    notice,
     status_bar,
     title_bar,
     tool_bar,
@@ -350,10 +351,7 @@ DIALOGS = (
         "Access denied",
         (13, 7),
         fixed(Item("ok", "OK", MAIN)),
-        lambda state: (
-            Widget("sign", "image", "Warning", (0.5, 1.5, 2, 2)),
-            *labels("why", ("You may not open Payroll.", "Ask its owner for access."), (3, 1.5), 9),
-        ),
+        notice("Warning", "why", ("You may not open Payroll.", "Ask its owner for access.")),
         keys={"enter": MAIN, "escape": MAIN},
     ),
     Dialog(

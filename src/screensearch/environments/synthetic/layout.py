@@ -195,6 +195,15 @@ class Dialog:
         )
 
 
+def notice(sign: str, key: str, texts: Sequence[str]) -> Callable[[State], tuple[Widget, ...]]:
+    """The body of a message box, whatever the state: a sign, and some lines beside it."""
+
+    def body(state: State) -> tuple[Widget, ...]:
+        return Widget("sign", "image", sign, (0.5, 1.5, 2, 2)), *labels(key, texts, (3, 1.5), 9)
+
+    return body
+
+
 def fixed(*items: Item) -> Callable[[State], Sequence[Item]]:
     """The same buttons whatever the state."""
 

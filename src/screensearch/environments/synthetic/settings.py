@@ -17,6 +17,7 @@ from screensearch.environments.synthetic.layout import (
     fixed,
     foreign_pane,
     labels,
+    notice,
     status_bar,
     title_bar,
 )
@@ -277,10 +278,7 @@ DIALOGS = (
         "Apply changes",
         (13, 7),
         fixed(Item("cancel", "Cancel", MAIN), Item("yes", "Apply", APPLY_NOW)),
-        lambda state: (
-            Widget("sign", "image", "Question", (0.5, 1.5, 2, 2)),
-            *labels("ask", ("Apply the staged change?", "This can be reverted later."), (3, 1.5), 9),
-        ),
+        notice("Question", "ask", ("Apply the staged change?", "This can be reverted later.")),
         keys={"enter": APPLY_NOW, "escape": MAIN},
     ),
     Dialog(
@@ -288,10 +286,7 @@ DIALOGS = (
         "Managed device",
         (13, 7),
         fixed(Item("ok", "OK", put(window="main", staged=""))),
-        lambda state: (
-            Widget("sign", "image", "Lock", (0.5, 1.5, 2, 2)),
-            *labels("why", ("Your organisation decides this.", "Nothing was changed."), (3, 1.5), 9),
-        ),
+        notice("Lock", "why", ("Your organisation decides this.", "Nothing was changed.")),
         keys={"escape": put(window="main", staged="")},
     ),
     Dialog(
