@@ -187,7 +187,7 @@ def test_what_a_name_or_a_pattern_stands_for_is_checked_with_the_line_it_stands_
 @pytest.mark.parametrize(
     ("preset", "profile", "overrides", "place"),
     [
-        ("[explore]\nstep_deadline_seconds = 25\n", "", [], r"mine.toml', line 2: "),
+        ("[explore]\nstep_deadline_seconds = 31.5\n", "", [], r"mine.toml', line 2: "),
         ("[select]\nc_puct = 2.0\n", "[desktop]\ngrace_seconds = 55\n", [], r"app.toml', line 4: "),
         ("[desktop]\nhang_seconds = 40\n", "", [], r"mine.toml', line 2: "),
         ("", "", ["explore.step_deadline_seconds=9"], r"^--set 'explore.step_deadline_seconds=9': "),
@@ -205,8 +205,8 @@ def test_a_live_desktop_whose_hangs_could_never_be_told_is_refused_with_the_line
 def test_an_environment_that_is_no_desktop_may_have_any_deadline() -> None:
     overrides = ["explore.step_deadline_seconds=1"]
     assert settings_for("synthetic:notepad", overrides=overrides)[1].explore.step_deadline_seconds == 1
-    _, settings = settings_for(["true"], overrides=["explore.step_deadline_seconds=25.5"])
-    assert settings.explore.step_deadline_seconds == 25.5
+    _, settings = settings_for(["true"], overrides=["explore.step_deadline_seconds=32"])
+    assert settings.explore.step_deadline_seconds == 32
 
 
 def test_a_guard_that_cannot_be_made_is_a_mistake_of_its_rule(

@@ -335,7 +335,7 @@ async def test_a_mismatch_is_counted_named_and_healed() -> None:
     check = await tree.check()
     assert check.mismatches == 1
     assert "Datei" in check.differences[0]
-    assert tree.counts.healed == 1
+    assert tree.counts.mismatches == 1
     assert everything(tree) == expected(bus)
     assert (await tree.check()).mismatches == 0
 

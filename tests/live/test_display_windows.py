@@ -10,7 +10,6 @@ import xcffib.xproto
 from live.display_desks import SECONDS, Desk, change, other_client, program, server
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop.display import Display
-from screensearch.environments.desktop.settings import Placement
 
 
 async def test_windows_come_with_their_kind_process_and_place_lowest_first(desk: Desk) -> None:
@@ -70,11 +69,7 @@ async def test_a_window_cannot_pose_as_one_of_another_process(desk: Desk) -> Non
     assert desk.window.pid == desk.app.pid
 
 
-async def test_a_window_is_placed_and_closed(desk: Desk) -> None:
-    desk.display.place(desk.window.id, Placement(width=500, height=400, x=30, y=20))
-    await desk.until(lambda: (desk.window.box.width, desk.window.box.height) == (500, 400))
-    assert 30 <= desk.window.box.x < 60  # decorations come first
-    assert 20 <= desk.window.box.y < 60
+async def test_a_window_is_closed(desk: Desk) -> None:
     desk.display.press("alt+F4")
     assert (await desk.told_until(lambda event: "closing" in event))[-1]["closing"]
     await desk.until(lambda: not desk.display.windows())

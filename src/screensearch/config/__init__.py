@@ -10,6 +10,7 @@ from screensearch.config.settings import (
     check_deadlines,
     settings_document,
     settings_from_document,
+    telling_seconds,
 )
 from screensearch.config.targets import DESKTOP, settings_for
 from screensearch.config.toml import to_toml
@@ -26,5 +27,6 @@ __all__ = [
     "settings_document",
     "settings_for",
     "settings_from_document",
+    "telling_seconds",
     "to_toml",
 ]

@@ -93,19 +93,30 @@ class Settings:
     stop: StopSettings = field(default_factory=StopSettings)
 
 
+_BESIDES_SECONDS = 5.0
+"""How long all else in a step that finds a hang may take: the input, the picture, the report."""
+
+
 def check_deadlines(settings: Settings) -> None:
     """Refuse settings of a live desktop under which a worker is given up before a hang could be told.
 
     No other environment has to do with the table `desktop`, so these settings are not refused by themselves.
     """
-    hang, grace = settings.desktop.hang_seconds, settings.desktop.grace_seconds
-    deadline = settings.explore.step_deadline_seconds
-    if hang + grace >= deadline:
+    desktop, deadline = settings.desktop, settings.explore.step_deadline_seconds
+    if telling_seconds(settings) > deadline:
         raise SettingsError(
             f"explore.step_deadline_seconds is {deadline:g}, and a hang takes desktop.hang_seconds + "
-            f"desktop.grace_seconds = {hang:g} + {grace:g} s to be told, so none ever would be: "
+            f"desktop.grace_seconds + desktop.settle_seconds and {_BESIDES_SECONDS:g} s = "
+            f"{desktop.hang_seconds:g} + {desktop.grace_seconds:g} + {desktop.settle_seconds:g} + "
+            f"{_BESIDES_SECONDS:g} s to be told, so it might be lost: "
             "raise the first, or lower one of the others"
         )
+
+
+def telling_seconds(settings: Settings) -> float:
+    """How long a step may take that ends with a hang of a live desktop."""
+    desktop = settings.desktop
+    return desktop.hang_seconds + desktop.grace_seconds + desktop.settle_seconds + _BESIDES_SECONDS
 
 
 def settings_document(settings: Settings) -> dict[str, Any]:

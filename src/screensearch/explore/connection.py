@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from screensearch.config import Settings
+from screensearch.config import Settings, telling_seconds
 from screensearch.errors import FormatError
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.store import Message, ShardStore
@@ -16,15 +16,10 @@ STOP_SECONDS = 15.0
 """How long a worker may take to end once told to, and to finish its step once the run is to stop: longer
 where a hang takes longer to be told."""
 
-TELLING_SECONDS = 5.0
-"""How long all else in a step that finds a hang may take: the input, the picture, the report."""
-
 
 def patience_seconds(settings: Settings) -> float:
     """How long a step under way is waited for once the run is to stop: as long as a hang may take."""
-    desktop = settings.desktop
-    hang = desktop.hang_seconds + desktop.grace_seconds + desktop.settle_seconds
-    return max(STOP_SECONDS, hang + TELLING_SECONDS)
+    return max(STOP_SECONDS, telling_seconds(settings))
 
 
 class Host(Protocol):

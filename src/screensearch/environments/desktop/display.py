@@ -11,7 +11,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from screensearch.domain.screen import Box
 from screensearch.environments.desktop import xmanager, xwindows
 from screensearch.environments.desktop.deadlines import in_time
-from screensearch.environments.desktop.settings import Placement
 from screensearch.environments.desktop.xconnection import (
     ConnectionBroken,
     DamageEvent,
@@ -214,13 +213,6 @@ class Display:
     def activate(self, window: int) -> None:
         """Ask for a window to be raised and to take the input."""
         self._manager.activate(window)
-        self._wire.flush()
-
-    @_guarded
-    def place(self, window: int, placement: Placement) -> None:
-        """Ask for a window's size, and for the place of its decorations; its shadow does not count."""
-        said = self._windows.properties([window]).get(window)
-        self._manager.place(window, placement, shadow=said.shadow if said else (0, 0, 0, 0))
         self._wire.flush()
 
     # ---- events

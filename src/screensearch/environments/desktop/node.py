@@ -103,10 +103,6 @@ class Node:
         """Whether it is a table of LibreOffice: its cells are made anew whenever they are asked for."""
         return bool(self.states & State.MANAGES_DESCENDANTS) and self.shift is not None
 
-    def has(self, states: int) -> bool:
-        """Whether it has all of these states."""
-        return self.states & states == states
-
     def can(self, interfaces: int) -> bool:
         """Whether it implements all of these interfaces."""
         return self.interfaces & interfaces == interfaces

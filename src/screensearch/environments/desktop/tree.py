@@ -44,7 +44,6 @@ class TreeCounts:
     walks: int = 0
     refreshes: int = 0
     mismatches: int = 0
-    healed: int = 0
     events: int = 0
     calls: int = 0
     partial: int = 0
@@ -68,9 +67,6 @@ class Snapshot:
     nodes: int
     calls: int
     late: bool = False  # time ran out
-
-    def windows(self) -> list[Node]:
-        return _windows(self.mirror)
 
 
 @dataclass(slots=True)
@@ -203,7 +199,6 @@ class Tree:
         self.counts.mismatches += len(found)
         if found:
             self._mirror = snapshot.mirror
-            self.counts.healed += len(found)
         return Check(len(found), tuple(found[:20]), partial=False)
 
     async def ping(self, bus_name: str, *, seconds: float) -> bool:

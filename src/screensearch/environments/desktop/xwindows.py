@@ -138,11 +138,6 @@ class WindowTable:
                 self._listing = self._read()
         return list(self._listing)
 
-    def managed(self) -> list[int]:
-        """The windows that a window manager looks after, lowest first; none without a manager."""
-        stacking, plain = self._wire.replies([self._wire.property(self._wire.root, name) for name in LISTS])
-        return list(words(stacking)) or list(words(plain))
-
     def ancestor(self, window: int, among: Callable[[int, int], bool]) -> int | None:
         """The window, or the nearest one that holds it, for which `among(window, parent)` is true."""
         for _ in range(_LEVELS):
