@@ -170,7 +170,7 @@ class Session:
         self.rows("SELECT set_config('application_name', %s, false)", name)
 
     def end_others(self, name: str) -> None:
-        """End the server's processes for others of a name, which may end in %, and wait until they are gone."""
+        """End the server's processes for others of a name, which may end in %; return when they are gone."""
         self.rows(f"SELECT pg_terminate_backend(pid, 5000) {_OTHERS}", name)
 
     def sees_others(self, name: str) -> bool:
