@@ -1,4 +1,4 @@
-"""What every log promises. A new backend adds one line to `BACKENDS`."""
+"""What every log promises. A new backend adds a way to open one to `open_log`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from postgres_server import PostgresServer, postgres_server
 from random_entries import entry_lists, screens
 
 from screensearch.domain.screen import Metadata, Screen
@@ -30,6 +31,7 @@ from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import DuplicateEntry, Log, row_of
+from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.sqlite_log import SqliteLog
 
 Open = Callable[[Path], Log]
@@ -46,13 +48,27 @@ def sqlite(folder: Path) -> Log:
     return SqliteLog.open_to_write(path) if path.exists() else SqliteLog.create(path)
 
 
-BACKENDS = [pytest.param(sqlite, id="sqlite")]
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        yield server
 
 
-@pytest.fixture(params=BACKENDS)
+def postgres(server: PostgresServer) -> Open:
+    """The same in a database: the folder's name is that of the run."""
+
+    def open_log(folder: Path) -> Log:
+        if (folder / "made").exists():
+            return PostgresLog.open_to_write(server.url(), str(folder), "")
+        (folder / "made").touch()
+        return PostgresLog.create(server.url(), str(folder), "")
+
+    return open_log
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
 def open_log(request: pytest.FixtureRequest) -> Open:
-    backend: Open = request.param
-    return backend
+    return sqlite if request.param == "sqlite" else postgres(request.getfixturevalue("server"))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from screensearch.domain.transition import (
     Reward,
     Transition,
 )
+from screensearch.record.log import Log
 from screensearch.record.sqlite_log import SqliteLog
 
 SCREEN = Screen("key", ("r0_c0|button",), (), "", Metadata("notepad", "light", "medium", "main"))
@@ -40,7 +41,7 @@ def step(number: int) -> Transition:
     )
 
 
-def fill(log: SqliteLog, steps: int = 3) -> None:
+def fill(log: Log, steps: int = 3) -> None:
     log.add_screen(SCREEN, b"[]")
     log.append(arrival())
     for number in range(1, steps + 1):

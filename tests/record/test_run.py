@@ -274,7 +274,8 @@ def test_a_malformed_manifest_is_refused(run: RunFolder, content: bytes) -> None
 
 
 def test_a_truncated_log_is_refused_by_readers_and_owners(run: RunFolder) -> None:
-    os.truncate(run.log_path, run.log_path.stat().st_size - 100)
+    path = run.path / "log.sqlite"
+    os.truncate(path, path.stat().st_size - 100)
     with unchanged(run.path):
         with pytest.raises(FormatError, match="truncated"):
             open_run_folder(run.path)
@@ -283,7 +284,7 @@ def test_a_truncated_log_is_refused_by_readers_and_owners(run: RunFolder) -> Non
 
 
 def test_a_run_without_its_log_is_said_so(run: RunFolder) -> None:
-    run.log_path.unlink()
+    (run.path / "log.sqlite").unlink()
     with unchanged(run.path), pytest.raises(RunNotFound, match=r"log\.sqlite"):
         open_run_folder(run.path)
 

@@ -56,6 +56,13 @@ class ExploreCommand(click.Command):
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Folder of the run. Default: a new one in runs/."
 )
+@click.option(
+    "--store",
+    default="",
+    metavar="URL",
+    help="Keep the log in a PostgreSQL database (postgresql://USER@HOST/DATABASE) and not in the folder. Its "
+    "password is read from ~/.pgpass or PGPASSWORD.",
+)
 @click.option("--steps", type=click.IntRange(min=1), help="Stop when the run has so many steps.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
@@ -107,6 +114,7 @@ def explore(
     context: click.Context,
     target: str | None,
     out: Path | None,
+    store: str,
     steps: int | None,
     minutes: float | None,
     seconds: float | None,
@@ -144,11 +152,11 @@ def explore(
     if resume:
         if out is None:
             raise SettingsError("--resume needs --out: the folder of the run to go on with")
-        given = (target, command, screenshots, overrides or None, seed or None)
+        given = (target, command, screenshots, overrides or None, seed or None, store or None)
         if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
-                "a resumed run keeps its environment, seed and settings: give --resume, --out, a stop rule, "
-                "--workers and --fail-on only (and --unsandboxed again if it was started so)"
+                "a resumed run keeps its environment, seed, settings and store: give --resume, --out, a stop "
+                "rule, --workers and --fail-on only (and --unsandboxed again if it was started so)"
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment
@@ -190,6 +198,7 @@ def explore(
                         settings=settings,
                         workers=workers,
                         seed=seed,
+                        store=store,
                         on_progress=show,
                         unsandboxed=unsandboxed,
                         allow_irreversible=allow_irreversible,

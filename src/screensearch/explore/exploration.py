@@ -56,6 +56,7 @@ def start_exploration(
     settings: Settings | None = None,
     workers: int = 1,
     seed: int = 0,
+    store: str = "",
     on_progress: OnProgress | None = None,
     unsandboxed: bool = False,
     allow_irreversible: bool = False,
@@ -63,7 +64,8 @@ def start_exploration(
     """Explore into a new run folder.
 
     `environment` is a specification such as ``synthetic:notepad``, opened in worker processes, or an
-    environment object of the caller's own, driven in this process by one worker. Without `stop` the
+    environment object of the caller's own, driven in this process by one worker. `store` is the address of
+    a PostgreSQL database for the log; without it, the log is a file of the folder. Without `stop` the
     settings say when it is enough. Settings without a sandbox need `unsandboxed`: the application then
     runs as you, with your files, your network and your devices. If they allow irreversible actions
     there, they need `allow_irreversible` as well.
@@ -92,6 +94,7 @@ def start_exploration(
         seed=seed,
         settings=settings_document(settings),
         version=version("screensearch"),
+        store=store,
     )
     create_run(Path(folder), manifest)
     return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)

@@ -1,7 +1,7 @@
 """A run is a folder: its manifest, its log, its artifacts, and the lock of its owner.
 
     run.json      what was run: environment, resolved settings, seed, versions
-    log.sqlite    the truth
+    log.sqlite    the truth, unless the manifest names a store for it
     artifacts/    screenshots by content
     truth/        what a synthetic world knows about itself; written and read by studies only
     owner.lock    held by the one process that writes
@@ -29,8 +29,8 @@ from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchE
 from screensearch.record.artifacts import Artifacts
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.format import FORMAT_VERSION, check_version
-from screensearch.record.sqlite_file import check_log_file
-from screensearch.record.sqlite_log import SqliteLog
+from screensearch.record.log import Log
+from screensearch.record.stores import Store, find_store
 
 ARTIFACTS = "artifacts"
 TRUTH = "truth"
@@ -59,6 +59,7 @@ class Manifest:
     seed: int
     settings: dict[str, Any]  # the resolved settings, as JSON values
     version: str  # of this project
+    store: str = ""  # address of the database that has the log; without one it is in the folder
     format: int = FORMAT_VERSION
 
 
@@ -70,20 +71,21 @@ class RunFolder:
     manifest: Manifest
 
     @property
-    def log_path(self) -> Path:
-        return self.path / "log.sqlite"
+    def store(self) -> Store:
+        """Where the log is."""
+        return find_store(self.manifest.store, self.path, self.manifest.run)
 
     @property
     def artifacts(self) -> Artifacts:
         return Artifacts(self.path / ARTIFACTS)
 
-    def read_log(self) -> SqliteLog:
+    def read_log(self) -> Log:
         """The log, for reading, also while another process owns the run."""
-        return SqliteLog.open_to_read(self.log_path, owned=owner_of(self.path) is not None)
+        return self.store.open_to_read(owned=owner_of(self.path) is not None)
 
-    def write_log(self) -> SqliteLog:
+    def write_log(self) -> Log:
         """The log, for writing. Only within `own`."""
-        return SqliteLog.open_to_write(self.log_path)
+        return self.store.open_to_write()
 
 
 def create_run(folder: Path, manifest: Manifest) -> RunFolder:
@@ -100,7 +102,7 @@ def create_run(folder: Path, manifest: Manifest) -> RunFolder:
             (building / ARTIFACTS).mkdir()
             (building / TRUTH).mkdir()
             (building / _LOCK).touch()
-            SqliteLog.create(building / "log.sqlite").close()
+            find_store(manifest.store, building, manifest.run).create()
             write_durably(building / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
             building.rename(folder)
             sync_folder(folder)
@@ -119,7 +121,7 @@ def open_run_folder(folder: Path) -> RunFolder:
             why = f"it has no {_MANIFEST}" if folder.is_dir() else "there is no such folder"
             raise RunNotFound(f"there is no run at {folder}: {why}") from problem
     run = RunFolder(folder, _decode_manifest(folder / _MANIFEST, content))
-    check_log_file(run.log_path, owned=owner_of(folder) is not None)
+    run.store.check(owned=owner_of(folder) is not None)
     return run
 
 
@@ -161,7 +163,7 @@ def own(folder: Path) -> Iterator[RunFolder]:
                     "wait for it, stop it, or explore into another folder"
                 )
             _held.add(handle)
-            check_log_file(run.log_path)
+            run.store.check(owned=False)
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         try:

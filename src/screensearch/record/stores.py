@@ -1,0 +1,97 @@
+"""Where the log of a run is kept: in the run's folder, or in a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from screensearch.errors import PluginUnavailable, SettingsError
+from screensearch.record.log import Log
+from screensearch.record.sqlite_file import check_log_file
+from screensearch.record.sqlite_log import SqliteLog
+
+if TYPE_CHECKING:
+    from screensearch.record.postgres_log import PostgresLog
+
+POSTGRES = ("postgresql://", "postgres://")
+
+
+class Store(Protocol):
+    """The place of one log."""
+
+    def create(self) -> None:
+        """Make an empty log. There must be none yet."""
+        ...
+
+    def check(self, *, owned: bool) -> None:
+        """Raise when there is no log, or one that this version cannot read. Changes nothing."""
+        ...
+
+    def open_to_read(self, *, owned: bool) -> Log:
+        """The log, for reading; `owned` when a process on this machine is writing it."""
+        ...
+
+    def open_to_write(self) -> Log:
+        """The log, for its owner."""
+        ...
+
+
+def find_store(url: str, folder: Path, run: str) -> Store:
+    """The store of a run's log: the database of an address, or the run's own folder when there is none."""
+    if not url:
+        return SqliteStore(folder / "log.sqlite")
+    if url.startswith(POSTGRES):
+        return PostgresStore(url, run)
+    raise SettingsError(
+        f"the store {url!r} is of no known kind: give postgresql://USER@HOST/DATABASE, or none for a file"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteStore:
+    """A file of the run's folder."""
+
+    path: Path
+
+    def create(self) -> None:
+        SqliteLog.create(self.path).close()
+
+    def check(self, *, owned: bool) -> None:
+        check_log_file(self.path, owned=owned)
+
+    def open_to_read(self, *, owned: bool) -> Log:
+        return SqliteLog.open_to_read(self.path, owned=owned)
+
+    def open_to_write(self) -> Log:
+        return SqliteLog.open_to_write(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresStore:
+    """A PostgreSQL database, which many runs share."""
+
+    url: str
+    run: str
+
+    def create(self) -> None:
+        _postgres_log().create(self.url, self.run, "").close()
+
+    def check(self, *, owned: bool) -> None:
+        self.open_to_read(owned=owned).close()
+
+    def open_to_read(self, *, owned: bool) -> Log:
+        return _postgres_log().open_to_read(self.url, self.run, "")
+
+    def open_to_write(self) -> Log:
+        return _postgres_log().open_to_write(self.url, self.run, "")
+
+
+def _postgres_log() -> type[PostgresLog]:
+    try:
+        from screensearch.record.postgres_log import PostgresLog
+    except ImportError as problem:
+        raise PluginUnavailable(
+            "a store in PostgreSQL needs the extra `postgres`: pip install 'screensearch[postgres]'"
+        ) from problem
+    return PostgresLog

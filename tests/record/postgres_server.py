@@ -1,0 +1,78 @@
+"""A PostgreSQL server of our own: Debian's programs, a new cluster in a temporary folder, no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(each.parent.name))
+_START_SECONDS = 60
+
+
+class PostgresServer:
+    """A server that listens on a Unix socket in its own folder. As root it runs as the user `postgres`."""
+
+    def __init__(self, folder: Path) -> None:
+        if not _PROGRAMS:
+            raise RuntimeError("PostgreSQL is not installed: run scripts/setup tests")
+        self._folder = folder
+        self._data = folder / "data"
+        self._sockets = folder / "sockets"
+        self._sockets.mkdir()
+        if os.geteuid() == 0:
+            shutil.chown(folder, "postgres")
+            shutil.chown(self._sockets, "postgres")
+        # No fsync: what is tested is our side of a crash of the server, not that of the machine.
+        self._run("initdb", "--pgdata", self._data, "--auth=trust", "--username=tester", "--no-sync")
+        with (self._data / "postgresql.conf").open("a") as file:
+            file.write(
+                f"listen_addresses = ''\nunix_socket_directories = '{self._sockets}'\nfsync = off\n"
+                "max_connections = 50\nshared_buffers = 16MB\nlog_min_messages = error\n"
+            )
+        self.start()
+
+    def _run(self, program: str, *options: str | Path) -> None:
+        user = {} if os.geteuid() else {"user": "postgres", "group": "postgres", "extra_groups": []}
+        subprocess.run(
+            [_PROGRAMS[-1] / program, *options],
+            cwd="/",
+            check=True,
+            capture_output=True,
+            timeout=_START_SECONDS,
+            **user,  # type: ignore[call-overload]
+        )
+
+    def start(self) -> None:
+        log = self._folder / "data" / "server.log"
+        self._run("pg_ctl", "start", "--pgdata", self._data, "--log", log, "--wait", "--silent")
+
+    def stop(self, mode: str = "fast") -> None:
+        """`fast` ends all connections, `immediate` is a crash with recovery at the next start."""
+        self._run("pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the server's first process."""
+        os.kill(int((self._data / "postmaster.pid").read_text().split()[0]), number)
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://tester@/{database}?host={self._sockets}"
+
+
+@contextmanager
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running server, gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="screensearch-postgres-"))  # short: a socket's path has a limit
+    try:
+        server = PostgresServer(folder)
+        try:
+            yield server
+        finally:
+            server.stop("immediate")
+    finally:
+        shutil.rmtree(folder)
