@@ -31,6 +31,7 @@ from screensearch.config import DESKTOP
 from screensearch.errors import EnvironmentFailed, SettingsError
 from screensearch.explore.consent import check_consent
 from screensearch.explore.exploration import LARGEST_SEED
+from screensearch.explore.memory import give_large_blocks_back
 
 DEFAULT_STEPS = 2000
 
@@ -140,6 +141,7 @@ def explore(
     Without a stop rule, in the options or in the settings, it takes 2000 steps. Ctrl-C ends it early, with
     status 130, and leaves a usable run; `--resume --out RUN` goes on with it.
     """
+    give_large_blocks_back()
     command: tuple[str, ...] | None = context.meta.get(COMMAND)
     failing = _failing_outcomes(fail_on)
     stop = _stop_rule(steps, minutes, seconds, states, plateau)

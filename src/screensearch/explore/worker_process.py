@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import logging
 import os
 import select
@@ -21,12 +20,10 @@ from screensearch.config import settings_from_document
 from screensearch.encode.redact import Redactor
 from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
+from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
-
-_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of mallopt(3)
-_LARGE_BYTES = 1 << 20
 
 
 class OwnerGone(Exception):
@@ -117,20 +114,11 @@ def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    _give_pictures_back()
+    give_large_blocks_back()
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
     with contextlib.suppress(OwnerGone):
         asyncio.run(serve(connection))
-
-
-def _give_pictures_back() -> None:
-    """Have the memory of pictures go back to the system when they are freed.
-
-    Once a large block was freed, the C library takes the next ones from its heap, where they leave holes.
-    """
-    with contextlib.suppress(AttributeError):  # not every C library has this
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
 
 
 def _end_with_owner(connection: socket.socket) -> None:
