@@ -47,7 +47,7 @@ async def test_raising_a_window_changes_the_order(desk: Desk, tmp_path: Path) ->
         assert other.pid not in (None, desk.app.pid)  # it names no process: the server knows it
         desk.display.activate(first.id)
         await desk.until(lambda: [window.id for window in desk.display.windows()] == [other.id, first.id])
-        assert desk.display.active() == first.id
+        await desk.until(lambda: desk.display.active() == first.id)  # told after the order
     await desk.until(lambda: [window.id for window in desk.display.windows()] == [first.id])
 
 
