@@ -16,7 +16,7 @@ from postgres_server import PostgresServer, postgres_server
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.transition import Arrival, Decision, EpisodeId, Evidence
 from screensearch.errors import NewerFormat, RunBusy, RunNotFound, StoreFailed
-from screensearch.record import postgres_session
+from screensearch.record import postgres_lease
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost, StaleOwner
 
@@ -219,7 +219,7 @@ def test_an_owner_outlasts_a_crash_of_the_server(url: str, log: PostgresLog, ser
 def test_a_server_that_stays_away_is_given_up_and_named(
     url: str, log: PostgresLog, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_session, "RECONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_lease, "RECONNECT_SECONDS", 0.2)
     server.stop("immediate")
     try:
         log.append(arrival(1))
