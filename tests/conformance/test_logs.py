@@ -185,6 +185,23 @@ def test_questions_about_the_whole_log_leave_the_open_batch_alone(open_log: Open
         assert [number for number, _ in log.read()] == [1, 2, 3]
 
 
+def test_a_step_is_known_as_repeated_also_after_an_earlier_one_was_added(
+    open_log: Open, tmp_path: Path
+) -> None:
+    with closing(open_log(tmp_path)) as log:
+        log.add_screen(SCREEN, b"")
+        log.append(arrival())
+        log.append(arrival(5, Decision(0, "memo")))
+        log.commit()
+    with closing(open_log(tmp_path)) as log:
+        log.add_screen(replace(SCREEN, key="other"), b"")
+        assert log.last_episode(0) == 5  # a question in the middle of the batch
+        assert log.append(arrival(3, Decision(0, "memo"))) == 3
+        log.commit()
+        with pytest.raises(DuplicateEntry):
+            log.append(arrival(5, Decision(0, "memo")))
+
+
 def test_a_key_may_be_long(open_log: Open, tmp_path: Path) -> None:
     screen = replace(SCREEN, key=Random(0).randbytes(10_000).hex())  # which does not compress well
     with closing(open_log(tmp_path)) as log:

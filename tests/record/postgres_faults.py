@@ -78,6 +78,7 @@ class Wire:
     def __init__(self, server: Path, folder: Path) -> None:
         self.keeps_answers = False
         self.refuses = False  # new connections
+        self.lingers = False  # a connection that the server has ended stays open to the client
         self._server = server
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(str(folder / server.name))
@@ -107,6 +108,8 @@ class Wire:
                         each.shutdown(socket.SHUT_RDWR)
                     return
                 target.sendall(data)
+            while answers and self.lingers:
+                time.sleep(0.02)
             target.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:

@@ -208,8 +208,11 @@ def test_an_owner_in_another_database_is_left_alone(
 ) -> None:
     sql(server.url(), "CREATE DATABASE another")
     process = owner_process(url)
-    PostgresLog.create(server.url("another"), "run", "").close()  # the log of the same number
-    PostgresLog.open_to_write(server.url("another"), "run", "", take_over=True).close()
+    with (
+        closing(PostgresLog.create(server.url("another"), "run", "")),  # the log of the same number
+        closing(PostgresLog.open_to_write(server.url("another"), "run", "", take_over=True)),
+    ):
+        pass
     log.append(arrival(1))
     log.commit()
     assert owner_process(url) == process
@@ -375,23 +378,31 @@ def test_a_reader_connects_again(log: PostgresLog, url: str, server: PostgresSer
         reader.integrity_check()
 
 
-def test_a_fatal_answer_is_the_end_of_a_connection_though_it_lingers(
-    log: PostgresLog, url: str, tmp_path: Path
-) -> None:
-    process = owner_process(url)
-    with psycopg.connect(url, options="-c search_path=screensearch") as other:
+def test_a_fatal_answer_is_the_end_of_a_connection_though_it_lingers(url: str, tmp_path: Path) -> None:
+    sockets = Path(url.partition("host=")[2])
+    with (
+        closing(Wire(sockets / ".s.PGSQL.5432", tmp_path)) as wire,
+        closing(PostgresLog.create(url.replace(str(sockets), str(tmp_path)), "run", "")) as log,
+        psycopg.connect(url, options="-c search_path=screensearch") as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        log.add_screen(SCREEN, b"[]")
+        log.append(arrival(0))
+        log.commit()
+        process = owner_process(url)
         other.execute("LOCK TABLE entries IN ACCESS EXCLUSIVE MODE")
         log.append(arrival(1))
-        with ThreadPoolExecutor(1) as pool:
-            committed = pool.submit(log.commit)
-            wait_for(
-                lambda: sql(
-                    url, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'", process
-                )
+        wire.lingers = True
+        committed = pool.submit(log.commit)
+        wait_for(
+            lambda: sql(
+                url, "SELECT 1 FROM pg_stat_activity WHERE pid = %s AND wait_event_type = 'Lock'", process
             )
-            sql(url, "SELECT pg_terminate_backend(%s, 5000)", process)
-            other.rollback()
-            committed.result(60)
+        )
+        sql(url, "SELECT pg_terminate_backend(%s, 5000)", process)
+        other.rollback()
+        committed.result(60)
+        wire.lingers = False
     assert episodes(url) == [(1, 0), (2, 1)]
 
 

@@ -180,7 +180,7 @@ class Log(Protocol):
         ...
 
     def give_up(self) -> None:
-        """Let whatever waits for the storage, now or later, fail soon. A signal's handler may call this."""
+        """Let whatever waits for a silent storage, now or later, fail. A signal's handler may call this."""
         ...
 
     def close(self) -> None:

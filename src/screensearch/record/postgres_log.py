@@ -15,12 +15,12 @@ from typing import Any
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
 from screensearch.errors import FormatError, StoreFailed
-from screensearch.record.format import FORMAT_VERSION, check_text, encode_entry, encode_screen
+from screensearch.record.format import check_text, encode_entry, encode_screen
 from screensearch.record.log import DuplicateEntry, row_of
 from screensearch.record.postgres_batch import Batch, Numbers, digest_texts, to_text
-from screensearch.record.postgres_lease import Lease, new_token, session_name, take_lease
+from screensearch.record.postgres_lease import Lease, forget_lease, new_token, session_name, take_lease
 from screensearch.record.postgres_reading import PostgresReading
-from screensearch.record.postgres_schema import check_tables, find_log, log_name, migrate
+from screensearch.record.postgres_schema import check_tables, find_log, log_name, make_log, migrate
 from screensearch.record.postgres_sending import Sender
 from screensearch.record.postgres_session import Session
 
@@ -61,8 +61,9 @@ class PostgresLog(PostgresReading):
         session = Session(url, session_name(token), writes=True)
         try:
             migrate(session)
-            log = _make(session, run, shard)
-            return cls(session, log, take_lease(session, log, token, log_name(run, shard), take_over=False))
+            log = make_log(session, run, shard)
+            lease = take_lease(session, log, token, log_name(run, shard), take_over=False)
+            return cls._owned(session, lease)
         except BaseException:
             session.close()
             raise
@@ -77,9 +78,17 @@ class PostgresLog(PostgresReading):
                 migrate(session)
             log = find_log(session, run, shard)
             lease = take_lease(session, log, token, log_name(run, shard), take_over=take_over)
-            return cls(session, log, lease)
+            return cls._owned(session, lease)
         except BaseException:
             session.close()
+            raise
+
+    @classmethod
+    def _owned(cls, session: Session, lease: Lease) -> PostgresLog:
+        try:
+            return cls(session, lease.log, lease)
+        except BaseException:
+            forget_lease(lease)  # or it would seem to be in use for as long as this process lives
             raise
 
     @classmethod
@@ -269,7 +278,8 @@ class PostgresLog(PostgresReading):
         _remember(self._screen_ids, batch.screens)
         _remember(self._metadata_ids, batch.metadata)
         for worker, latest in batch.latest.items():
-            self._latest[worker] = max(latest, self._latest.get(worker, latest))
+            if worker in self._latest:  # else the log may have a later one
+                self._latest[worker] = max(latest, self._latest[worker])
         self._founded.add_all(batch.founded)
         self._decided.add_all(batch.decided)
 
@@ -332,17 +342,6 @@ class PostgresLog(PostgresReading):
             if self._sender is not None:
                 self._sender.close()
             self._session.close()
-
-
-def _make(session: Session, run: str, shard: str) -> int:
-    """The number of a log that was not there."""
-    made = session.one(
-        "INSERT INTO logs (run, shard, format) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING id",
-        *(run, shard, FORMAT_VERSION),
-    )
-    if made is None:
-        raise StoreFailed(f"{log_name(run, shard)} is in {session.where} already: a log is never overwritten")
-    return int(made)
 
 
 def _fields(metadata: Metadata) -> tuple[str, str, str, str]:

@@ -13,8 +13,8 @@ row of a screen or a signature with every entry that names it.
 
 from __future__ import annotations
 
-from screensearch.errors import FormatError, NewerFormat, RunNotFound
-from screensearch.record.format import check_version
+from screensearch.errors import FormatError, NewerFormat, RunNotFound, StoreFailed
+from screensearch.record.format import FORMAT_VERSION, check_version
 from screensearch.record.postgres_session import SCHEMA, STALE, Session
 
 _TRUTH_TABLES = ("entries", "decisions", "signatures", "metadata", "screens", "checkpoints")
@@ -155,6 +155,17 @@ def find_log(session: Session, run: str, shard: str) -> int:
     ((log, version),) = found
     check_version(version, f"{name} in {session.where}")
     return int(log)
+
+
+def make_log(session: Session, run: str, shard: str) -> int:
+    """The number of a log that was not there."""
+    made = session.one(
+        "INSERT INTO logs (run, shard, format) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING RETURNING id",
+        *(run, shard, FORMAT_VERSION),
+    )
+    if made is None:
+        raise StoreFailed(f"{log_name(run, shard)} is in {session.where} already: a log is never overwritten")
+    return int(made)
 
 
 def log_name(run: str, shard: str) -> str:

@@ -36,6 +36,7 @@ LONGEST_SECONDS = 3600.0
 """The same for a question that reads everything."""
 
 _CONNECT_SECONDS = 5
+_UNWANTED_SECONDS = 2.0  # for so long a server is waited for that is given up if it is silent
 _LOOK_SECONDS = 0.2  # how often a wait looks whether it is still wanted
 _SESSION = {
     "search_path": SCHEMA,
@@ -114,9 +115,10 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
             raise
 
     def _check_patience(self, heard: float) -> None:
-        if self.unwanted:
+        silence = time.monotonic() - heard
+        if self.unwanted and silence > _UNWANTED_SECONDS:
             raise _NoAnswer("it was given up at an interrupt")
-        if time.monotonic() - heard > self.silence_seconds:
+        if silence > self.silence_seconds:
             raise _NoAnswer(f"it said nothing for {self.silence_seconds:g} s")
 
 
@@ -187,7 +189,7 @@ class Session:
         self._connection = self._connect()
 
     def give_up(self) -> None:
-        """Whatever waits for the server, now or later, is to fail. May be called by a signal's handler."""
+        """Whatever waits for a silent server, now or later, is to fail. A signal's handler may call this."""
         self.unwanted = self._connection.unwanted = True
 
     @contextmanager
