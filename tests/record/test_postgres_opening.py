@@ -95,6 +95,14 @@ def test_an_owner_elsewhere_has_a_minute_to_come_back(log: PostgresLog, url: str
     PostgresLog.open_to_write(url, "run", "", take_over=heard == "1 second").close()
 
 
+def test_an_owner_elsewhere_that_is_idle_but_connected_is_left_alone(log: PostgresLog, url: str) -> None:
+    sql(url, "UPDATE logs SET place = 'another/1:1', renewed = now() - interval '2 minutes'")
+    with pytest.raises(RunBusy, match="is owned by process"):
+        PostgresLog.open_to_write(url, "run", "")
+    log.append(arrival(1))
+    log.commit()
+
+
 def test_an_owner_at_work_says_that_it_is_there(
     log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
