@@ -222,7 +222,7 @@ def test_an_owner_in_another_database_is_left_alone(
 
 
 def test_a_process_of_the_server_that_does_not_end_is_named(
-    log: PostgresLog, url: str, impatient: None
+    impatient: None, log: PostgresLog, url: str
 ) -> None:
     log.append(arrival(1))
     assert log.last_episode(0) == 1  # so that it holds the lease
@@ -236,7 +236,7 @@ def test_a_process_of_the_server_that_does_not_end_is_named(
 
 @pytest.mark.parametrize("sent", [False, True])
 def test_an_owner_outlasts_a_freeze_of_its_servers_process(
-    log: PostgresLog, url: str, impatient: None, caplog: pytest.LogCaptureFixture, sent: bool
+    impatient: None, log: PostgresLog, url: str, caplog: pytest.LogCaptureFixture, sent: bool
 ) -> None:
     log.append(arrival(1))
     if sent:
@@ -253,7 +253,7 @@ def test_an_owner_outlasts_a_freeze_of_its_servers_process(
 
 
 def test_an_owner_gives_a_frozen_server_up_and_may_ask_again_later(
-    log: PostgresLog, url: str, impatient: None, monkeypatch: pytest.MonkeyPatch
+    impatient: None, log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log.append(arrival(1))
     process = owner_process(url)
