@@ -92,10 +92,10 @@ class PostgresReading:
         )
         return _decoded(found[0]) if found else None
 
-    def _pages(
-        self, statement: str, after: int, *, rows: int = _PAGE_ROWS
-    ) -> Iterator[list[tuple[Any, ...]]]:
-        while page := self._rows(f"{statement} AND seq > %s ORDER BY seq LIMIT %s", self._log, after, rows):
+    def _pages(self, statement: str, after: int) -> Iterator[list[tuple[Any, ...]]]:
+        while page := self._rows(
+            f"{statement} AND seq > %s ORDER BY seq LIMIT %s", self._log, after, _PAGE_ROWS
+        ):
             yield page
             after = page[-1][0]
 
@@ -147,13 +147,19 @@ class PostgresReading:
                 yield DecidedScreen(*decided)
 
     def known_screens(self) -> Iterator[tuple[DecidedScreen, Screen]]:
+        # The page is cut before it is joined: the planner of a table that it knows little of joins all of it.
         statement = (
-            f"SELECT {_DECISION}, {_SCREEN} FROM decisions "
-            "JOIN screens ON screens.log = decisions.log AND screens.id = screen "
-            "JOIN metadata ON metadata.log = screens.log AND metadata.id = metadata WHERE decisions.log = %s"
+            f"SELECT {_DECISION}, {_SCREEN} FROM "
+            "(SELECT * FROM decisions WHERE log = %s AND seq > %s ORDER BY seq LIMIT %s) AS page "
+            "LEFT JOIN screens ON screens.log = page.log AND screens.id = screen "
+            "LEFT JOIN metadata ON metadata.log = screens.log AND metadata.id = metadata ORDER BY seq"
         )
-        for page in self._pages(statement, 0, rows=_PAGE_SCREENS):
+        after = 0
+        while page := self._rows(statement, self._log, after, _PAGE_SCREENS):
+            after = page[-1][0]
             for _, screen, state, founded, *columns in page:
+                if None in columns:
+                    raise FormatError(f"{self._where} has no screen {screen}")
                 yield DecidedScreen(screen, state, founded), _decoded_screen(columns)
 
     def latest_checkpoint(self) -> Checkpoint | None:
