@@ -93,8 +93,8 @@ def world_seed(run: ss.Run, episode: ss.EpisodeId) -> int:
 def restored_resolver(run: ss.Run) -> Resolver:
     """The states of a run, to identify further screens with."""
     resolver = make_resolver(run.settings)
-    for row, state, founder in run.log.decided_screens():
-        resolver.restore(run.log.screen(row), state, founder=founder)
+    for (_, state, founder), screen in run.log.known_screens():
+        resolver.restore(screen, state, founder=founder)
     return resolver
 
 

@@ -43,6 +43,10 @@ class StoreFailed(ScreenSearchError):
     """The log could not be made durable: nothing after the last acknowledgement counts."""
 
 
+class DamagedStore(StoreFailed, FormatError):
+    """What was stored cannot be read any more: a failure of storage, never the fault of who asked."""
+
+
 class EnvironmentFailed(ScreenSearchError):
     """The environment could not be started or driven: an infrastructure failure, never an outcome."""
 

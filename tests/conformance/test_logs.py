@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -168,6 +169,49 @@ def test_a_repeated_step_is_refused_and_the_batch_stands(log: Log) -> None:
     assert log.find(EpisodeId(0, 0), 7) is None
 
 
+def test_questions_about_the_whole_log_leave_the_open_batch_alone(open_log: Open, tmp_path: Path) -> None:
+    with closing(open_log(tmp_path)) as log:
+        log.add_screen(SCREEN, b"")
+        log.append(arrival())
+        log.commit()
+        log.append(step(1))
+        log.integrity_check()
+        assert log.latest_checkpoint() is None
+        assert log.damaged_checkpoints() == []
+        log.append(step(2))
+        log.integrity_check()
+        log.commit()
+    with closing(open_log(tmp_path)) as log:
+        assert [number for number, _ in log.read()] == [1, 2, 3]
+
+
+def test_a_step_is_known_as_repeated_also_after_an_earlier_one_was_added(
+    open_log: Open, tmp_path: Path
+) -> None:
+    with closing(open_log(tmp_path)) as log:
+        log.add_screen(SCREEN, b"")
+        log.append(arrival())
+        log.append(arrival(5, Decision(0, "memo")))
+        log.commit()
+    with closing(open_log(tmp_path)) as log:
+        log.add_screen(replace(SCREEN, key="other"), b"")
+        assert log.last_episode(0) == 5  # a question in the middle of the batch
+        assert log.append(arrival(3, Decision(0, "memo"))) == 3
+        log.commit()
+        with pytest.raises(DuplicateEntry):
+            log.append(arrival(5, Decision(0, "memo")))
+
+
+def test_a_key_may_be_long(open_log: Open, tmp_path: Path) -> None:
+    screen = replace(SCREEN, key=Random(0).randbytes(10_000).hex())  # which does not compress well
+    with closing(open_log(tmp_path)) as log:
+        row = log.add_screen(screen, b"")
+        log.commit()
+    with closing(open_log(tmp_path)) as log:
+        assert log.screen_id(screen) == row
+        assert log.screen(row) == screen
+
+
 def test_nothing_of_an_uncommitted_batch_is_there_after_reopening(open_log: Open, tmp_path: Path) -> None:
     with closing(open_log(tmp_path)) as log:
         log.add_screen(SCREEN, b"")
@@ -228,7 +272,18 @@ def test_each_state_has_its_founder_and_each_screen_its_first_decision(
         log.append(replace(step(4), outcome=Outcome.CAPTURE, screen=captured, decision=None, reward=None))
         log.commit()
         assert (log.founder(0), log.founder(1), log.founder(2)) == (first, other, None)
-        assert list(log.decided_screens()) == [(first, 0, True), (near, 0, False), (other, 1, True)]
+        decided = [(first, 0, True), (near, 0, False), (other, 1, True)]
+        assert list(log.decided_screens()) == decided
+        log.append(replace(arrival(1, Decision(1, "memo")), screen=first))  # decided before, and otherwise
+        log.commit()
+    with closing(open_log(tmp_path)) as log:
+        log.append(replace(arrival(2, Decision(1, "memo")), screen=captured))
+        log.append(replace(arrival(3, Decision(0, "memo")), screen=near))
+        log.commit()
+        decided.append((captured, 1, False))
+        assert list(log.decided_screens()) == decided
+        assert list(log.known_screens()) == [(each, log.screen(each[0])) for each in decided]
+        log.integrity_check()
 
 
 def test_the_last_episode_of_a_worker_is_known(log: Log) -> None:

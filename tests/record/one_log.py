@@ -25,12 +25,12 @@ def arrival(episode: int = 0) -> Arrival:
     return Arrival(EpisodeId(0, episode), Decision(0, "new" if episode == 0 else "memo"), 1, Evidence())
 
 
-def step(number: int) -> Transition:
+def step(number: int, signature: str | None = None) -> Transition:
     return Transition(
         episode=EpisodeId(0, 0),
         step=number,
         source=0,
-        signature=f"click::{number % 7}",
+        signature=signature or f"click::{number % 7}",
         outcome=Outcome.OK,
         decision=Decision(0, "memo"),
         screen=1,

@@ -29,7 +29,16 @@ class PostgresServer:
             shutil.chown(folder, "postgres")
             shutil.chown(self._sockets, "postgres")
         # No fsync: what is tested is our side of a crash of the server, not that of the machine.
-        self._run("initdb", "--pgdata", self._data, "--auth=trust", "--username=tester", "--no-sync")
+        self._run(
+            "initdb",
+            "--pgdata",
+            self._data,
+            "--auth=trust",
+            "--username=tester",
+            "--no-sync",
+            "--encoding=UTF8",
+            "--locale=C",
+        )
         with (self._data / "postgresql.conf").open("a") as file:
             file.write(
                 f"listen_addresses = ''\nunix_socket_directories = '{self._sockets}'\nfsync = off\n"

@@ -2,68 +2,24 @@
 
 from __future__ import annotations
 
-import socket
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
-from postgres_server import PostgresServer, postgres_server
+from postgres_faults import SCREEN, Wire, arrival, end_connections, episodes
+from postgres_server import PostgresServer
 
 from screensearch.domain.screen import Metadata, Screen
-from screensearch.domain.transition import Arrival, Decision, EpisodeId, Evidence
+from screensearch.domain.transition import EpisodeId
 from screensearch.errors import NewerFormat, RunBusy, RunNotFound, StoreFailed
-from screensearch.record import postgres_session
+from screensearch.record import postgres_lease
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost, StaleOwner
 
-SCREEN = Screen("k", ("r0_c0|button",), ("r0_c0|ok",), "ok", Metadata("app", "light", "medium", "main|App"))
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    with postgres_server() as server:
-        yield server
-
-
-@pytest.fixture
-def url(server: PostgresServer, request: pytest.FixtureRequest) -> str:
-    """A database of the test's own."""
-    name = f"test_{abs(hash(request.node.name))}"
-    with psycopg.connect(server.url(), autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-    return server.url(name)
-
-
-@pytest.fixture
-def log(url: str) -> Iterator[PostgresLog]:
-    with closing(PostgresLog.create(url, "run", "")) as log:
-        log.add_screen(SCREEN, b"[]")
-        log.append(arrival(0))
-        log.commit()
-        yield log
-
-
-def arrival(number: int) -> Arrival:
-    return Arrival(EpisodeId(0, number), Decision(0, "memo" if number else "new"), 1, Evidence())
-
-
-def episodes(url: str) -> list[tuple[int, int]]:
-    with closing(PostgresLog.open_to_read(url, "run", "")) as reader:
-        reader.integrity_check()
-        return [(sequence, entry.episode.number) for sequence, entry in reader.read()]
-
-
-def end_connections(url: str, of: str = "screensearch owner%") -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE %s",
-            [of],
-        )
-
+pytest_plugins = ["postgres_fixtures"]
 
 # -- two owners -------------------------------------------------------------------------------
 
@@ -150,44 +106,6 @@ def test_a_question_after_the_connection_was_lost_is_asked_again(log: PostgresLo
     assert episodes(url) == [(1, 0), (2, 1)]
 
 
-class Wire:
-    """Between an owner and its server: passes everything on, until it is told to keep the answers."""
-
-    def __init__(self, server: Path, folder: Path) -> None:
-        self.keeps_answers = False
-        self._server = server
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.bind(str(folder / server.name))
-        self._socket.listen()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._socket.accept()
-            except OSError:
-                return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(str(self._server))
-            threading.Thread(target=self._pass_on, args=(client, server, False), daemon=True).start()
-            threading.Thread(target=self._pass_on, args=(server, client, True), daemon=True).start()
-
-    def _pass_on(self, source: socket.socket, target: socket.socket, answers: bool) -> None:
-        with source, target, suppress(OSError):  # the other direction may have closed both
-            while data := source.recv(65536):
-                if answers and self.keeps_answers:
-                    self.keeps_answers = False
-                    for each in (source, target):
-                        each.shutdown(socket.SHUT_RDWR)
-                    return
-                target.sendall(data)
-            target.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-
-
 def test_a_batch_that_was_committed_though_nobody_heard_so_is_not_sent_twice(
     url: str, tmp_path: Path
 ) -> None:
@@ -219,7 +137,7 @@ def test_an_owner_outlasts_a_crash_of_the_server(url: str, log: PostgresLog, ser
 def test_a_server_that_stays_away_is_given_up_and_named(
     url: str, log: PostgresLog, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_session, "RECONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_lease, "RECONNECT_SECONDS", 0.2)
     server.stop("immediate")
     try:
         log.append(arrival(1))

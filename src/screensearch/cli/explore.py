@@ -109,6 +109,12 @@ class ExploreCommand(click.Command):
     "they do there is real.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the run in --out, under its own settings.")
+@click.option(
+    "--take-over",
+    is_flag=True,
+    help="With --resume: if the run's log is in a database and seems to be owned on a machine that is gone, "
+    "replace that owner.",
+)
 @as_json_option
 @click.pass_context
 def explore(
@@ -130,6 +136,7 @@ def explore(
     unsandboxed: bool,
     allow_irreversible: bool,
     resume: bool,
+    take_over: bool,
     as_json: bool,
 ) -> None:
     """Explore an application and leave a run that can be opened.
@@ -151,6 +158,8 @@ def explore(
         raise SettingsError(
             "--allow-irreversible goes with --unsandboxed only: the sandbox needs no such permission"
         )
+    if take_over and not resume:
+        raise SettingsError("--take-over goes with --resume only: a new run has no owner yet")
     if resume:
         if out is None:
             raise SettingsError("--resume needs --out: the folder of the run to go on with")
@@ -158,7 +167,7 @@ def explore(
         if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
                 "a resumed run keeps its environment, seed, settings and store: give --resume, --out, a stop "
-                "rule, --workers and --fail-on only (and --unsandboxed again if it was started so)"
+                "rule, --workers, --fail-on and --take-over only (and --unsandboxed if it was started so)"
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment
@@ -185,6 +194,7 @@ def explore(
                     on_progress=view.show,
                     unsandboxed=unsandboxed,
                     allow_irreversible=allow_irreversible,
+                    take_over=take_over,
                 )
             else:
                 with EmptyRun(folder) as before:

@@ -109,18 +109,23 @@ def resume_exploration(
     on_progress: OnProgress | None = None,
     unsandboxed: bool = False,
     allow_irreversible: bool = False,
+    take_over: bool = False,
 ) -> Summary:
     """Go on with a run under the settings, the seed and the environment it was started with.
 
     A run of an environment object needs such an object again, and a run that was started without a
-    sandbox needs `unsandboxed` again. Without `stop` its settings say when it is enough.
+    sandbox needs `unsandboxed` again. Without `stop` its settings say when it is enough. If its log is in a
+    database and seems to be owned on a machine that is gone, `take_over` replaces that owner: should it be
+    alive after all, it can write nothing any more.
     """
     _check_workers(workers, environment)
     _check_no_loop_runs()
     settings = settings_from_document(open_run_folder(Path(folder)).manifest.settings)
     check_consent(settings, unsandboxed, allow_irreversible)
     stop = stop or StopRule.of(settings.stop)
-    return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
+    return _explore(
+        Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress, take_over=take_over
+    )
 
 
 def _explore(
@@ -130,10 +135,11 @@ def _explore(
     stop: StopRule,
     workers: int,
     on_progress: OnProgress | None,
+    take_over: bool = False,
 ) -> Summary:
     with own(folder) as run:
         settings = settings_from_document(run.manifest.settings)
-        log = run.write_log()
+        log = run.write_log(take_over=take_over)
         try:
             if environment is None:
                 environment = _named_environment(run)
@@ -246,7 +252,12 @@ class _Exploration:
         owner = Owner(
             self._shard, environment=environment, folder=self._run.path, seed=self._run.manifest.seed
         )
-        with interrupts(lambda: self._stop("interrupted"), owner.kill_workers):
+
+        def give_up() -> None:
+            owner.kill_workers()
+            self._shard.log.give_up()  # which may be what keeps us waiting
+
+        with interrupts(lambda: self._stop("interrupted"), give_up):
             await owner.run(workers)
 
     async def _in_this_process(self, world: Environment) -> None:

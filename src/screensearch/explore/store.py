@@ -73,8 +73,8 @@ class ShardStore:
         self._failed: str | None = None
         self.resolver = make_resolver(settings)
         self.graph = restore_graph(log, settings)
-        for row, state, founder in log.decided_screens():
-            self.resolver.restore(log.screen(row), state, founder=founder)
+        for (_, state, founder), screen in log.known_screens():
+            self.resolver.restore(screen, state, founder=founder)
         executed = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
         self.budget.start_from(executed, self.graph.states)
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
@@ -91,6 +91,8 @@ class ShardStore:
             for message in messages:
                 try:
                     self._check(message)
+                except StoreFailed:  # also one that found damage, which is a matter of format as well
+                    raise
                 except FormatError as problem:
                     taken.append(problem)
                 else:

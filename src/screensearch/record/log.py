@@ -152,6 +152,10 @@ class Log(Protocol):
         """Every distinct screen with its first decision, in order of that decision."""
         ...
 
+    def known_screens(self) -> Iterator[tuple[DecidedScreen, Screen]]:
+        """The same, each with the screen itself: what an identifier begins with."""
+        ...
+
     def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
         """Note the digest of the graph at `sequence`, and keep its dump. Part of the open batch."""
         ...
@@ -173,6 +177,10 @@ class Log(Protocol):
 
     def integrity_check(self) -> None:
         """Read everything, as of one moment, and raise `FormatError` if the storage is damaged."""
+        ...
+
+    def give_up(self) -> None:
+        """Let whatever waits for a silent storage, now or later, fail. A signal's handler may call this."""
         ...
 
     def close(self) -> None:

@@ -1,138 +1,137 @@
 """The log in a PostgreSQL database: for runs that outgrow one machine.
 
-A batch is collected here and sent in one journey when it is committed. Numbers are given by the owner, who
-knows all that it wrote; that there is only one is seen to by the lease (`postgres_schema.fence`), which
-every statement that writes checks. When the connection is lost on the way, the owner connects again, asks
-whether its batch was kept, and sends it once more if it was not.
+A batch is collected here and sent in one journey when it is committed (`postgres_sending`). Numbers are given
+by the owner, who knows all that it wrote; that there is only one is seen to by the lease (`postgres_lease`),
+which every statement that writes checks.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import socket
 import zlib
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import FormatError, RunBusy, RunNotFound, StoreFailed
-from screensearch.record.format import (
-    FORMAT_VERSION,
-    check_text,
-    check_version,
-    encode_entry,
-    encode_screen,
-)
+from screensearch.errors import FormatError, StoreFailed
+from screensearch.record.format import check_text, encode_entry, encode_screen
 from screensearch.record.log import DuplicateEntry, row_of
-from screensearch.record.postgres_batch import NUMBERS, Batch, Statement, to_text
+from screensearch.record.postgres_batch import Batch, Numbers, digest_texts, to_text
+from screensearch.record.postgres_lease import Lease, forget_lease, new_token, session_name, take_lease
 from screensearch.record.postgres_reading import PostgresReading
-from screensearch.record.postgres_session import ConnectionLost, Session, StaleOwner, migrate
+from screensearch.record.postgres_schema import check_tables, find_log, log_name, make_log, migrate
+from screensearch.record.postgres_sending import Sender
+from screensearch.record.postgres_session import Session
 
-logger = logging.getLogger(__name__)
-
-_PAGE_ROWS = 2_000
 _CACHED = 50_000
 _KEPT_GRAPHS = 2
+_PAGE_NUMBERS = 50_000
 
 
 class PostgresLog(PostgresReading):
     """A `Log` in a PostgreSQL database. Not for use by two threads at once; they may take turns."""
 
-    def __init__(self, session: Session, log: int, *, epoch: int | None) -> None:
+    def __init__(self, session: Session, log: int, lease: Lease | None) -> None:
         super().__init__(session, log)
-        self.epoch = epoch
-        """Of the lease, counted from 1; None when the log is open for reading only."""
-        self._closed = False
-        self._batch = Batch()
+        self._lease = lease
         self._signature_ids: dict[str, int] = {}
         self._screen_ids: dict[tuple[str, int], int] = {}
         self._metadata_ids: dict[Metadata, int] = {}
-        self._founded = bytearray()  # by state: 1 if it was founded in a batch that is committed
-        self._latest: dict[int, tuple[int, int]] = {}  # by worker: its latest episode and step
-        if epoch is not None:
-            self._count()
+        self._latest: dict[int, tuple[int, int]] = {}  # by worker: its latest committed episode and step
+        self._founded = Numbers()  # states
+        self._decided = Numbers()  # screens
+        self._sender: Sender | None = None
+        if lease is not None:
+            self._sender = Sender(session, lease)
+            self._founded.add_all(self._numbers("entries", "target", "founded"))
+            self._decided.add_all(self._numbers("decisions", "screen", "true"))
+
+    @property
+    def epoch(self) -> int | None:
+        """Of the lease, counted from 1; None when the log is open for reading only."""
+        return None if self._lease is None else self._lease.epoch
 
     # -- opening ------------------------------------------------------------------------------
 
     @classmethod
     def create(cls, url: str, run: str, shard: str) -> PostgresLog:
         """A new, empty log, opened for writing. Makes the tables too, where there are none."""
-        session = Session(url, "screensearch")
+        token = new_token()
+        session = Session(url, session_name(token), writes=True)
         try:
             migrate(session)
-            made = session.rows(
-                "INSERT INTO logs (run, shard, format) VALUES (%s, %s, %s) "
-                "ON CONFLICT DO NOTHING RETURNING id",
-                *(run, shard, FORMAT_VERSION),
-            )
-        finally:
-            session.close()
-        if not made:
-            raise StoreFailed(
-                f"{_name(run, shard)} is in {session.where} already: a log is never overwritten"
-            )
-        return cls.open_to_write(url, run, shard)
-
-    @classmethod
-    def open_to_write(cls, url: str, run: str, shard: str, *, take_over: bool = False) -> PostgresLog:
-        """Open as the owner. One that is at work is left alone, unless it is to be replaced (`take_over`)."""
-        log = _find(url, run, shard)
-        session = Session(url, "screensearch")
-        try:
-            if take_over:
-                session.end_others(_owner(log, "%"))
-            elif session.sees_others(_owner(log, "%")):
-                _refuse_busy(session, log, _name(run, shard))
-            epoch = session.one(
-                "UPDATE logs SET epoch = epoch + 1, holder = %s, taken = now() WHERE id = %s RETURNING epoch",
-                f"process {os.getpid()} on {socket.gethostname()}",
-                log,
-            )
-            session.rename(_owner(log, epoch))
-            return cls(session, log, epoch=int(epoch))
+            log = make_log(session, run, shard)
+            lease = take_lease(session, log, token, log_name(run, shard), take_over=False)
+            return cls._owned(session, lease)
         except BaseException:
             session.close()
             raise
 
     @classmethod
+    def open_to_write(cls, url: str, run: str, shard: str, *, take_over: bool = False) -> PostgresLog:
+        """Open as the owner. One that is at work is left alone, unless it is to be replaced (`take_over`)."""
+        token = new_token()
+        session = Session(url, session_name(token), writes=True)
+        try:
+            if check_tables(session, behind=True):
+                migrate(session)
+            log = find_log(session, run, shard)
+            lease = take_lease(session, log, token, log_name(run, shard), take_over=take_over)
+            return cls._owned(session, lease)
+        except BaseException:
+            session.close()
+            raise
+
+    @classmethod
+    def _owned(cls, session: Session, lease: Lease) -> PostgresLog:
+        try:
+            return cls(session, lease.log, lease)
+        except BaseException:
+            forget_lease(lease)  # or it would seem to be in use for as long as this process lives
+            raise
+
+    @classmethod
     def open_to_read(cls, url: str, run: str, shard: str) -> PostgresLog:
-        """Open for reading, also while another process writes."""
-        log = _find(url, run, shard)
-        return cls(Session(url, f"screensearch reader {log}"), log, epoch=None)
+        """Open for reading, also while another process writes. Changes nothing, and may not need to."""
+        session = Session(url, "screensearch reader")
+        try:
+            return cls(session, find_log(session, run, shard), None)
+        except BaseException:
+            session.close()
+            raise
 
-    def _count(self) -> None:
-        """Take the counters from what is committed."""
-        self._next = {
-            table: int(
-                self._session.one(
-                    f"SELECT coalesce(max({column}), 0) + 1 FROM {table} WHERE log = %s", self._log
-                )
-            )
-            for table, column in NUMBERS.items()
-        }
-        for (state,) in self._session.rows(
-            "SELECT target FROM entries WHERE log = %s AND founded", self._log
+    @classmethod
+    def drop(cls, url: str, run: str, shard: str) -> None:
+        """Delete a log, if there is one."""
+        session = Session(url, "screensearch", writes=True)
+        try:
+            session.rows("SELECT drop_log(%s, %s)", run, shard)
+        finally:
+            session.close()
+
+    def _numbers(self, table: str, column: str, which: str) -> Iterator[int]:
+        """The numbers in a column of a table, page by page."""
+        last = -1
+        while page := self._rows(
+            f"SELECT {column} FROM {table} WHERE log = %s AND {which} AND {column} > %s "
+            f"ORDER BY {column} LIMIT %s",
+            *(self._log, last, _PAGE_NUMBERS),
         ):
-            self._note_founded(state)
-
-    def _note_founded(self, state: StateId) -> None:
-        if state >= len(self._founded):
-            self._founded.extend(bytes(state + 1 - len(self._founded)))
-        self._founded[state] = 1
+            yield from (number for (number,) in page)
+            last = page[-1][0]
 
     # -- writing ------------------------------------------------------------------------------
 
     @property
     def last_sequence(self) -> int:
-        if self.epoch is not None:
-            return self._next["entries"] - 1
-        return int(self._session.one("SELECT coalesce(max(seq), 0) FROM entries WHERE log = %s", self._log))
+        if self._sender is not None:
+            return self._sender.next_number("entries") - 1
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM entries WHERE log = %s", self._log))
 
     def append(self, entry: Entry) -> int:
-        self._check_writable()
-        sequence = self._next["entries"]
+        sender = self._writable()
+        sequence = sender.next_number("entries")
         row_of(sequence, entry)  # refuses what the fold could not use
         stored = encode_entry(entry)
         place = (stored.worker, stored.episode, stored.step)
@@ -141,21 +140,32 @@ class PostgresLog(PostgresReading):
             raise self._dropped(
                 f"step {entry.step} of {entry.episode} names screen {stored.screen}: there is none"
             )
-        if stored.founded:
-            self._found(stored.target)
+        # All that may fail comes first: what failed must leave nothing in the batch.
         signature = None if stored.signature is None else self._signature_id(stored.signature)
-        self._add("entries", (sequence, *stored[:5], signature, *stored[6:]))
-        self._batch.entries[place] = (sequence, entry)
-        self._latest[stored.worker] = max(self._latest[stored.worker], place[1:])
+        batch = sender.batch
+        if stored.founded:
+            assert stored.target is not None  # whatever was founded
+            if stored.target in batch.founded or stored.target in self._founded:
+                raise self._dropped(f"state {stored.target} was founded before")
+            batch.founded.add(stored.target)
+        batch.rows["entries"].append((sequence, *stored[:5], signature, *stored[6:]))
+        batch.entries[place] = (sequence, entry)
+        batch.latest[stored.worker] = max(batch.latest.get(stored.worker, place[1:]), place[1:])
+        if stored.screen is not None and stored.target is not None:
+            self._decide(sequence, stored.screen, stored.target, founded=stored.founded)
         return sequence
 
-    def _check_writable(self) -> None:
-        if self.epoch is None:
-            raise StoreFailed(f"{self._where} is open for reading only")
+    def _decide(self, sequence: int, screen: int, state: StateId, *, founded: bool) -> None:
+        batch = self._writable().batch
+        if screen not in batch.decided and screen not in self._decided:
+            batch.decided.add(screen)
+            batch.rows["decisions"].append((sequence, screen, state, founded))
 
-    def _add(self, table: str, row: tuple[Any, ...]) -> None:
-        self._batch.rows[table].append(row)
-        self._next[table] += 1
+    def _writable(self) -> Sender:
+        if self._sender is None:
+            raise StoreFailed(f"{self._where} is open for reading only")
+        self._sender.check()
+        return self._sender
 
     def _refuse_repeated(self, entry: Entry, place: tuple[int, int, int]) -> None:
         """A later step than all of its worker's is new; whether an earlier one is, the log knows."""
@@ -173,48 +183,51 @@ class PostgresLog(PostgresReading):
                 *(self._log, worker),
                 batch=False,
             )
-            self._latest[worker] = found[0] if found else (-1, -1)
-        return self._latest[worker]
-
-    def _found(self, state: StateId | None) -> None:
-        assert state is not None  # whatever was founded
-        if state in self._batch.founded or (state < len(self._founded) and self._founded[state]):
-            raise self._dropped(f"state {state} was founded before")
-        self._batch.founded.add(state)
+            # When the batch was sent, this is one of its own: not to be remembered beyond it.
+            latest = found[0] if found else (-1, -1)
+            if not self._writable().session.in_transaction:
+                self._latest[worker] = latest
+        else:
+            latest = self._latest[worker]
+        return max(latest, self._writable().batch.latest.get(worker, latest))
 
     def _dropped(self, why: str) -> StoreFailed:
         self.rollback()
         return StoreFailed(f"{self._where} failed: {why}; what was not committed is dropped")
 
     def _signature_id(self, text: str) -> int:
-        known = self._batch.signatures.get(text) or self._signature_ids.get(text)
+        sender = self._writable()
+        known = sender.batch.signatures.get(text) or self._signature_ids.get(text)
         if known is None:
-            stored = to_text(text)
+            stored, digest = to_text(text), digest_texts(text)
             known = self._one(
-                "SELECT id FROM signatures WHERE log = %s AND md5(text) = md5(%s) AND text = %s",
-                *(self._log, stored, stored),
+                "SELECT id FROM signatures WHERE log = %s AND digest = %s AND text = %s",
+                *(self._log, digest, stored),
                 batch=False,
             )
             if known is None:
-                known = self._batch.signatures[text] = self._next["signatures"]
-                self._add("signatures", (known, stored))
+                known = sender.batch.signatures[text] = sender.next_number("signatures")
+                sender.batch.rows["signatures"].append((known, digest, stored))
             else:
                 _remember(self._signature_ids, {text: known})
         return int(known)
 
     def add_screen(self, screen: Screen, elements: bytes) -> int:
-        self._check_writable()
+        sender = self._writable()
         known = self.screen_id(screen)
         if known is not None:
             return known
         atoms = encode_screen(screen)
         metadata = self._metadata_id(screen.metadata)
+        batch = sender.batch
         if metadata is None:
-            metadata = self._batch.metadata[screen.metadata] = self._next["metadata"]
-            self._add("metadata", (metadata, *map(to_text, _fields(screen.metadata))))
-        row = self._next["screens"]
-        self._add("screens", (row, to_text(screen.key), metadata, atoms, elements))
-        self._batch.screens[screen.key, metadata] = row
+            metadata = batch.metadata[screen.metadata] = sender.next_number("metadata")
+            fields = _fields(screen.metadata)
+            batch.rows["metadata"].append((metadata, digest_texts(*fields), *map(to_text, fields)))
+        row = sender.next_number("screens")
+        digest = digest_texts(screen.key)
+        batch.rows["screens"].append((row, digest, to_text(screen.key), metadata, atoms, elements))
+        batch.screens[screen.key, metadata] = row
         return row
 
     def screen_id(self, screen: Screen) -> int | None:
@@ -223,11 +236,11 @@ class PostgresLog(PostgresReading):
         if metadata is None:
             return None
         name = (screen.key, metadata)
-        known = self._batch.screens.get(name) or self._screen_ids.get(name)
+        known = self._pending.screens.get(name) or self._screen_ids.get(name)
         if known is None:
             known = self._one(
-                "SELECT id FROM screens WHERE log = %s AND key = %s AND metadata = %s",
-                *(self._log, to_text(screen.key), metadata),
+                "SELECT id FROM screens WHERE log = %s AND digest = %s AND metadata = %s AND key = %s",
+                *(self._log, digest_texts(screen.key), metadata, to_text(screen.key)),
                 batch=False,
             )
             if known is not None:
@@ -235,115 +248,65 @@ class PostgresLog(PostgresReading):
         return known
 
     def _metadata_id(self, metadata: Metadata) -> int | None:
-        known = self._batch.metadata.get(metadata) or self._metadata_ids.get(metadata)
+        known = self._pending.metadata.get(metadata) or self._metadata_ids.get(metadata)
         if known is None:
             fields = _fields(metadata)
             check_text(*fields)
             known = self._one(
-                "SELECT id FROM metadata WHERE log = %s AND application = %s AND display_mode = %s "
-                'AND text_size = %s AND "window" = %s',
-                *(self._log, *map(to_text, fields)),
+                "SELECT id FROM metadata WHERE log = %s AND digest = %s",
+                *(self._log, digest_texts(*fields)),
                 batch=False,
             )
             if known is not None:
-                self._metadata_ids[metadata] = known
+                _remember(self._metadata_ids, {metadata: known})
         return known
 
+    @property
+    def _pending(self) -> Batch:
+        return Batch() if self._sender is None else self._sender.batch
+
     def has_screen(self, row: int) -> bool:
-        if self.epoch is not None:
-            return 0 < row < self._next["screens"]
-        return (
-            self._session.one("SELECT 1 FROM screens WHERE log = %s AND id = %s", self._log, row) is not None
-        )
+        if self._sender is not None:
+            return 0 < row < self._sender.next_number("screens")
+        return self._one("SELECT 1 FROM screens WHERE log = %s AND id = %s", self._log, row) is not None
 
     def commit(self) -> None:
-        if not self._batch and not self._session.in_transaction:
+        if self._sender is None:
             return
-        try:
-            self._send([("COMMIT", ())])
-        except ConnectionLost:
-            self._connect_again()
-            if not self._was_kept():
-                self._send([("COMMIT", ())])
-        self._keep()
-
-    def _send(self, then: Sequence[Statement] = ()) -> None:
-        """Send what the server has not got of the batch, in a transaction, and then something more.
-
-        Unless only the connection failed, a failure drops the batch.
-        """
-        assert self.epoch is not None  # a reader has no batch
-        begin: list[Statement] = [] if self._session.in_transaction else [("BEGIN", ())]
-        try:
-            self._session.run([*begin, *self._batch.statements(self._log, self.epoch), *then])
-        except ConnectionLost:
-            raise
-        except (StoreFailed, FormatError):
-            self.rollback()
-            raise
-        self._batch.note_sent()
-
-    def _connect_again(self) -> None:
-        """Go on after the connection was lost, if the lease is still ours."""
-        logger.warning("the connection to %s was lost; connecting again", self._where)
-        self._session.connect_again()
-        # Else the server may yet commit what came over the lost connection.
-        self._session.end_others(self._session.name)
-        self._batch.forget_sent()
-        held = self._session.one("SELECT epoch FROM logs WHERE id = %s", self._log)
-        if held != self.epoch:
-            self.rollback()
-            raise StaleOwner(
-                f"{self._where} was taken over by another process (epoch {held}, ours {self.epoch})"
-            )
-
-    def _was_kept(self) -> bool:
-        """Whether the whole batch is there: its last numbers are. What has none is harmless to send twice."""
-        numbered = {table: rows for table, rows in self._batch.rows.items() if rows}
-        return bool(numbered) and all(
-            self._session.one(
-                f"SELECT 1 FROM {table} WHERE log = %s AND {NUMBERS[table]} = %s", self._log, rows[-1][0]
-            )
-            for table, rows in numbered.items()
-        )
-
-    def _keep(self) -> None:
-        """The batch is committed."""
-        batch, self._batch = self._batch, Batch()
+        batch = self._sender.commit()
         _remember(self._signature_ids, batch.signatures)
         _remember(self._screen_ids, batch.screens)
-        self._metadata_ids |= batch.metadata
-        for state in batch.founded:
-            self._note_founded(state)
+        _remember(self._metadata_ids, batch.metadata)
+        for worker, latest in batch.latest.items():
+            if worker in self._latest:  # else the log may have a later one
+                self._latest[worker] = max(latest, self._latest[worker])
+        self._founded.add_all(batch.founded)
+        self._decided.add_all(batch.decided)
+
+    def rollback(self) -> None:
+        if self._sender is not None:
+            self._sender.rollback()
 
     def find(self, episode: EpisodeId, step: int) -> tuple[int, Entry] | None:
-        pending = self._batch.entries.get((episode.worker, episode.number, step))
+        pending = self._pending.entries.get((episode.worker, episode.number, step))
         return super().find(episode, step) if pending is None else pending
 
     def _rows(self, statement: str, *values: object, batch: bool = True) -> list[tuple[Any, ...]]:
-        """Query, with the open batch in sight or, where it is known here, without."""
-        for last in (False, True):
-            try:
-                if batch and self._batch.unsent:
-                    self._send()
-                return super()._rows(statement, *values)
-            except ConnectionLost:
-                if last or self.epoch is None:
-                    raise
-                self._connect_again()
-        raise AssertionError("unreachable")
+        if self._sender is None:
+            return super()._rows(statement, *values)
+        return self._sender.rows(statement, *values, batch=batch)
 
-    def rollback(self) -> None:
-        if self._session.in_transaction:
-            self._session.run([("ROLLBACK", ())])
-        for table, rows in self._batch.rows.items():
-            if rows:
-                self._next[table] -= len(rows)
-        self._batch = Batch()
-        self._latest.clear()
+    @contextmanager
+    def _one_moment(self) -> Iterator[None]:
+        self._one("SELECT 1")  # which sends an open batch
+        if self._sender is not None and self._session.in_transaction:
+            yield  # it holds the lease: nobody writes meanwhile
+        else:
+            with super()._one_moment():
+                yield
 
     def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
-        self._check_writable()
+        sender = self._writable()
         if not 0 <= sequence <= self.last_sequence:
             raise StoreFailed(f"a checkpoint at {sequence} is beyond the last entry, {self.last_sequence}")
         noted = self._one("SELECT digest FROM checkpoints WHERE log = %s AND seq = %s", self._log, sequence)
@@ -352,16 +315,16 @@ class PostgresLog(PostgresReading):
                 f"the graph at entry {sequence} had digest {noted} and now has {digest}: "
                 "one of the two folds is wrong; run `screensearch verify`"
             )
-        mine = (self._log, self.epoch)
-        self._batch.others += [
+        held = sender.lease.held
+        sender.batch.others += [
             (
-                "INSERT INTO checkpoints SELECT %s, %s, %s FROM fence(%s, %s) ON CONFLICT DO NOTHING",
-                (self._log, sequence, digest, *mine),
+                "INSERT INTO checkpoints SELECT %s, %s, %s FROM fence(%s, %s, %s) ON CONFLICT DO NOTHING",
+                (self._log, sequence, digest, *held),
             ),
             (
-                "INSERT INTO graphs SELECT %s, %s, %s FROM fence(%s, %s) "
+                "INSERT INTO graphs SELECT %s, %s, %s FROM fence(%s, %s, %s) "
                 "ON CONFLICT (log, seq) DO UPDATE SET graph = excluded.graph",
-                (self._log, sequence, zlib.compress(graph, 1), *mine),
+                (self._log, sequence, zlib.compress(graph, 1), *held),
             ),
             (
                 "DELETE FROM graphs WHERE log = %s AND seq NOT IN "
@@ -370,39 +333,15 @@ class PostgresLog(PostgresReading):
             ),
         ]
 
+    def give_up(self) -> None:
+        self._session.give_up()
+
     def close(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        self._session.close()  # which drops an open batch
-
-
-def _find(url: str, run: str, shard: str) -> int:
-    session = Session(url, "screensearch")
-    try:
-        migrate(session)
-        found = session.rows("SELECT id, format FROM logs WHERE run = %s AND shard = %s", run, shard)
-    finally:
-        session.close()
-    if not found:
-        raise RunNotFound(f"{_name(run, shard)} is not in {session.where}")
-    ((log, version),) = found
-    check_version(version, f"{_name(run, shard)} in {session.where}")
-    return int(log)
-
-
-def _owner(log: int, epoch: object) -> str:
-    """What the server calls the owner of a log in an epoch."""
-    return f"screensearch owner {log} {epoch}"
-
-
-def _refuse_busy(session: Session, log: int, name: str) -> NoReturn:
-    holder = session.one("SELECT holder FROM logs WHERE id = %s", log)
-    raise RunBusy(f"{name} in {session.where} is owned by {holder}: wait for it, or stop it")
-
-
-def _name(run: str, shard: str) -> str:
-    return f"the log of run {run}" + (f", shard {shard}," if shard else "")
+        if not self._closed:
+            self._closed = True
+            if self._sender is not None:
+                self._sender.close()
+            self._session.close()
 
 
 def _fields(metadata: Metadata) -> tuple[str, str, str, str]:

@@ -4,27 +4,55 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import FormatError
+from screensearch.errors import FormatError, StoreFailed
 from screensearch.record.columns import digest_of
 from screensearch.record.format import StoredEntry, decode_entry, decode_screen
 from screensearch.record.log import Checkpoint, DecidedScreen, Row
 from screensearch.record.postgres_batch import NUMBERS, from_text
-from screensearch.record.postgres_session import Session
+from screensearch.record.postgres_session import ConnectionLost, Session
 
 logger = logging.getLogger(__name__)
 
 _PAGE_ROWS = 2_000
+_PAGE_SCREENS = 500  # which are larger
 
 _ENTRY = (
     "SELECT seq, worker, episode, step, outcome, source, signatures.text, target, founded, snapshot, reward, "
     "screen, detail FROM entries LEFT JOIN signatures ON signatures.log = entries.log AND id = signature "
     "WHERE entries.log = %s"
 )
+
+_SCREEN = 'key, application, display_mode, text_size, "window", atoms'
+_DECISION = "seq, screen, target, founded"
+
+_STRAYS = {
+    "entries name a signature that is not there": (
+        "SELECT count(*) FROM entries LEFT JOIN signatures ON signatures.log = entries.log AND id = signature"
+        " WHERE entries.log = %s AND signature IS NOT NULL AND id IS NULL"
+    ),
+    "entries name a screen that is not there": (
+        "SELECT count(*) FROM entries LEFT JOIN screens ON screens.log = entries.log AND id = screen "
+        "WHERE entries.log = %s AND screen IS NOT NULL AND id IS NULL"
+    ),
+    "screens name metadata that is not there": (
+        "SELECT count(*) FROM screens LEFT JOIN metadata ON metadata.log = screens.log AND "
+        "metadata.id = screens.metadata WHERE screens.log = %s AND metadata.id IS NULL"
+    ),
+    "first decisions of screens are not those of the entries": (
+        "WITH mine AS (SELECT %s::bigint AS log), first AS (SELECT DISTINCT ON (screen) "
+        "seq, screen, target, founded FROM entries JOIN mine USING (log) "
+        "WHERE target IS NOT NULL AND screen IS NOT NULL ORDER BY screen, seq) "
+        "SELECT count(*) FROM first FULL JOIN (SELECT * FROM decisions JOIN mine USING (log)) AS noted "
+        "USING (seq, screen, target, founded) WHERE noted.log IS NULL OR first IS NULL"
+    ),
+}
+"""What is counted in a whole log is 0."""
 
 
 class PostgresReading:
@@ -33,6 +61,7 @@ class PostgresReading:
     def __init__(self, session: Session, log: int) -> None:
         self._session = session
         self._log = log
+        self._closed = False
 
     @property
     def _where(self) -> str:
@@ -41,6 +70,15 @@ class PostgresReading:
     def _rows(self, statement: str, *values: object, batch: bool = True) -> list[tuple[Any, ...]]:
         """Query; a writer's open `batch` is in sight unless it is known to the caller."""
         del batch
+        if self._closed:
+            raise StoreFailed(f"{self._where} is closed")
+        of_a_moment = self._session.in_transaction
+        try:
+            return self._session.rows(statement, *values)
+        except ConnectionLost:
+            if of_a_moment:  # which is over
+                raise
+        self._session.connect_again()
         return self._session.rows(statement, *values)
 
     def _one(self, statement: str, *values: object, batch: bool = True) -> Any:
@@ -82,16 +120,14 @@ class PostgresReading:
 
     def screen(self, row: int) -> Screen:
         found = self._rows(
-            'SELECT key, application, display_mode, text_size, "window", atoms FROM screens '
-            "JOIN metadata ON metadata.log = screens.log AND metadata.id = screens.metadata "
+            f"SELECT {_SCREEN} FROM screens "
+            "JOIN metadata ON metadata.log = screens.log AND metadata.id = metadata "
             "WHERE screens.log = %s AND screens.id = %s",
             *(self._log, row),
         )
         if not found:
             raise FormatError(f"{self._where} has no screen {row}")
-        *texts, atoms = found[0]
-        key, *metadata = (from_text(text) or "" for text in texts)
-        return decode_screen(key, Metadata(*metadata), atoms)
+        return _decoded_screen(found[0])
 
     def elements(self, row: int) -> bytes:
         found = self._one("SELECT elements FROM screens WHERE log = %s AND id = %s", self._log, row)
@@ -106,38 +142,59 @@ class PostgresReading:
         return row
 
     def decided_screens(self) -> Iterator[DecidedScreen]:
-        decided = self._rows(
-            "SELECT DISTINCT ON (screen) screen, target, founded, seq FROM entries "
-            "WHERE log = %s AND target IS NOT NULL AND screen IS NOT NULL ORDER BY screen, seq",
-            self._log,
+        for page in self._pages(f"SELECT {_DECISION} FROM decisions WHERE log = %s", 0):
+            for _, *decided in page:
+                yield DecidedScreen(*decided)
+
+    def known_screens(self) -> Iterator[tuple[DecidedScreen, Screen]]:
+        # The page is cut before it is joined: the planner of a table that it knows little of joins all of it.
+        statement = (
+            f"SELECT {_DECISION}, {_SCREEN} FROM "
+            "(SELECT * FROM decisions WHERE log = %s AND seq > %s ORDER BY seq LIMIT %s) AS page "
+            "LEFT JOIN screens ON screens.log = page.log AND screens.id = screen "
+            "LEFT JOIN metadata ON metadata.log = screens.log AND metadata.id = metadata ORDER BY seq"
         )
-        for screen, state, founded, _ in sorted(decided, key=lambda each: each[3]):
-            yield DecidedScreen(screen, state, founded)
+        after = 0
+        while page := self._rows(statement, self._log, after, _PAGE_SCREENS):
+            after = page[-1][0]
+            for _, screen, state, founded, *columns in page:
+                if None in columns:
+                    raise FormatError(f"{self._where} has no screen {screen}")
+                yield DecidedScreen(screen, state, founded), _decoded_screen(columns)
 
     def latest_checkpoint(self) -> Checkpoint | None:
-        for sequence, digest, graph in self._graphs():
-            if graph is not None:
-                return Checkpoint(sequence, digest, graph)
-            logger.warning("%s; more of the log is folded instead", self._damage(sequence))
+        with self._one_moment():
+            for sequence, digest in self._kept_graphs():
+                graph = self._graph(sequence, digest)
+                if graph is not None:
+                    return Checkpoint(sequence, digest, graph)
+                logger.warning("%s; more of the log is folded instead", self._damage(sequence))
         return None
 
     def damaged_checkpoints(self) -> list[str]:
-        return [self._damage(sequence) for sequence, _, graph in self._graphs() if graph is None]
+        with self._one_moment():
+            return [
+                self._damage(sequence)
+                for sequence, digest in self._kept_graphs()
+                if self._graph(sequence, digest) is None
+            ]
 
-    def _graphs(self) -> Iterator[tuple[int, str, bytes | None]]:
-        """The graphs that are kept, the newest first; None for one that is not what was noted."""
-        kept = self._rows(
-            "SELECT seq, digest, graph FROM graphs JOIN checkpoints USING (log, seq) WHERE log = %s "
+    def _kept_graphs(self) -> list[tuple[Any, ...]]:
+        """Sequence number and digest of the graphs that are kept, the newest first."""
+        return self._rows(
+            "SELECT seq, digest FROM graphs JOIN checkpoints USING (log, seq) WHERE log = %s "
             "ORDER BY seq DESC",
             self._log,
         )
-        for sequence, digest, packed in kept:
-            try:
-                graph = zlib.decompress(packed)
-            except zlib.error:
-                yield sequence, digest, None
-            else:
-                yield sequence, digest, graph if digest_of([graph]) == digest else None
+
+    def _graph(self, sequence: int, digest: str) -> bytes | None:
+        """The graph that is kept for an entry, or None when it is not the one whose digest was noted."""
+        packed = self._one("SELECT graph FROM graphs WHERE log = %s AND seq = %s", self._log, sequence)
+        try:
+            graph = zlib.decompress(packed)
+        except zlib.error:
+            return None
+        return graph if digest_of([graph]) == digest else None
 
     def _damage(self, sequence: int) -> str:
         return f"the graph kept for entry {sequence} of {self._where} does not match its digest"
@@ -145,20 +202,39 @@ class PostgresReading:
     def checkpoints(self) -> Iterator[tuple[int, str]]:
         yield from self._rows("SELECT seq, digest FROM checkpoints WHERE log = %s ORDER BY seq", self._log)
 
-    def integrity_check(self) -> None:
+    @contextmanager
+    def _one_moment(self) -> Iterator[None]:
+        """Let several queries see the same, whatever an owner commits meanwhile."""
+        self._one("SELECT 1")  # which connects again if that is needed: within the moment it cannot
         with self._session.one_moment():
+            yield
+
+    def integrity_check(self) -> None:
+        with self._one_moment(), self._session.patience():
             for table, blobs in (
                 ("entries", "length(detail)"),
                 ("screens", "length(atoms) + length(elements)"),
+                ("signatures", "length(text)"),
+                ("metadata", "length(application)"),
             ):
                 # The lengths make the server read every byte, and complain of what it cannot read.
                 ((count, last, _),) = self._rows(
-                    f"SELECT count(*), coalesce(max({NUMBERS[table]}), 0), sum({blobs}) FROM {table} "
+                    f"SELECT count(*), coalesce(max({NUMBERS[table]}), 0), sum({blobs})::bigint FROM {table} "
                     "WHERE log = %s",
                     self._log,
                 )
                 if count != last:
                     raise FormatError(f"{self._where} has {count} {table} but counts {last}")
+            for what, statement in _STRAYS.items():
+                strays = self._one(statement, self._log)
+                if strays:
+                    raise FormatError(f"{self._where} is damaged: {strays} {what}")
+
+
+def _decoded_screen(columns: Sequence[Any]) -> Screen:
+    *texts, atoms = columns
+    key, *metadata = (from_text(text) or "" for text in texts)
+    return decode_screen(key, Metadata(*metadata), atoms)
 
 
 def _decoded(row: tuple[Any, ...]) -> tuple[int, Entry]:

@@ -18,7 +18,7 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,9 +83,9 @@ class RunFolder:
         """The log, for reading, also while another process owns the run."""
         return self.store.open_to_read(owned=owner_of(self.path) is not None)
 
-    def write_log(self) -> Log:
-        """The log, for writing. Only within `own`."""
-        return self.store.open_to_write()
+    def write_log(self, *, take_over: bool = False) -> Log:
+        """The log, for writing. Only within `own`; see `Store.open_to_write`."""
+        return self.store.open_to_write(take_over=take_over)
 
 
 def create_run(folder: Path, manifest: Manifest) -> RunFolder:
@@ -102,14 +102,27 @@ def create_run(folder: Path, manifest: Manifest) -> RunFolder:
             (building / ARTIFACTS).mkdir()
             (building / TRUTH).mkdir()
             (building / _LOCK).touch()
-            find_store(manifest.store, building, manifest.run).create()
-            write_durably(building / _MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-            building.rename(folder)
+            with _made(find_store(manifest.store, building, manifest.run)):
+                content = msgspec.json.format(msgspec.json.encode(manifest)) + b"\n"
+                write_durably(building / _MANIFEST, content)
+                building.rename(folder)
             sync_folder(folder)
             sync_folder(folder.parent)
         finally:
             shutil.rmtree(building, ignore_errors=True)  # gone already when all went well
     return RunFolder(folder, manifest)
+
+
+@contextmanager
+def _made(store: Store) -> Iterator[None]:
+    """Make the log, for as long as the body does not fail: a database must not keep one without its run."""
+    store.create()
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreFailed):
+            store.discard()
+        raise
 
 
 def open_run_folder(folder: Path) -> RunFolder:

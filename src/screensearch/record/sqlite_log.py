@@ -16,7 +16,7 @@ from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import FormatError, StoreFailed
+from screensearch.errors import DamagedStore, FormatError, StoreFailed
 from screensearch.record.columns import digest_of
 from screensearch.record.format import (
     FORMAT_VERSION,
@@ -49,7 +49,7 @@ def _translated(path: Path) -> Iterator[None]:
     except sqlite3.Error as problem:
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise FormatError(f"the log {path} is damaged: {problem}; restore it from a copy") from problem
+            raise DamagedStore(f"the log {path} is damaged: {problem}; restore it from a copy") from problem
         raise StoreFailed(f"the log {path} failed: {problem}; check free space and permissions") from problem
 
 
@@ -339,6 +339,13 @@ class SqliteLog:
             decided = self._connection.execute(statement).fetchall()
         for _, screen, state, founded in decided:
             yield DecidedScreen(screen, state, bool(founded))
+
+    def known_screens(self) -> Iterator[tuple[DecidedScreen, Screen]]:
+        for decided in self.decided_screens():
+            yield decided, self.screen(decided.screen)
+
+    def give_up(self) -> None:
+        pass  # a file does not keep anybody waiting
 
     def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
         if not 0 <= sequence <= self.last_sequence:

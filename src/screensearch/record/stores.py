@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from screensearch.record.postgres_log import PostgresLog
 
 POSTGRES = ("postgresql://", "postgres://")
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class Store(Protocol):
@@ -32,8 +35,12 @@ class Store(Protocol):
         """The log, for reading; `owned` when a process on this machine is writing it."""
         ...
 
-    def open_to_write(self) -> Log:
-        """The log, for its owner."""
+    def open_to_write(self, *, take_over: bool = False) -> Log:
+        """The log, for its owner; with `take_over` also in the place of one that seems to be at work."""
+        ...
+
+    def discard(self) -> None:
+        """Undo `create`."""
         ...
 
 
@@ -43,8 +50,11 @@ def find_store(url: str, folder: Path, run: str) -> Store:
         return SqliteStore(folder / "log.sqlite")
     if url.startswith(POSTGRES):
         return PostgresStore(url, run)
+    # The rest of an address that we do not understand may hold a password.
+    scheme = _SCHEME.match(url)
     raise SettingsError(
-        f"the store {url!r} is of no known kind: give postgresql://USER@HOST/DATABASE, or none for a file"
+        f"the store {scheme[0] + '… ' if scheme else ''}is of no known kind: give "
+        "postgresql://USER@HOST/DATABASE, or none for a file"
     )
 
 
@@ -63,8 +73,16 @@ class SqliteStore:
     def open_to_read(self, *, owned: bool) -> Log:
         return SqliteLog.open_to_read(self.path, owned=owned)
 
-    def open_to_write(self) -> Log:
+    def open_to_write(self, *, take_over: bool = False) -> Log:
+        if take_over:
+            raise SettingsError(
+                f"the log {self.path} is a file, whose owner is known to be there or not: only one that is "
+                "kept in a database can be taken over"
+            )
         return SqliteLog.open_to_write(self.path)
+
+    def discard(self) -> None:
+        self.path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +101,11 @@ class PostgresStore:
     def open_to_read(self, *, owned: bool) -> Log:
         return _postgres_log().open_to_read(self.url, self.run, "")
 
-    def open_to_write(self) -> Log:
-        return _postgres_log().open_to_write(self.url, self.run, "")
+    def open_to_write(self, *, take_over: bool = False) -> Log:
+        return _postgres_log().open_to_write(self.url, self.run, "", take_over=take_over)
+
+    def discard(self) -> None:
+        _postgres_log().drop(self.url, self.run, "")
 
 
 def _postgres_log() -> type[PostgresLog]:

@@ -97,7 +97,12 @@ def environment(app: AppSettings, dressing: Dressing, *, run: str, sandbox: bool
     if sandbox:
         variables = dict(_SANDBOXED)
     else:
-        variables = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER_DESKTOP}
+        # Nor what opens a database, perhaps the one that holds the log: an application is not to be trusted.
+        variables = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in _OF_ANOTHER_DESKTOP and not name.startswith("PG")
+        }
     variables |= _TOOLKITS
     variables["XDG_RUNTIME_DIR"] = run
     # Ours comes before the system's and after the home's: what a profile seeds in ~/.config wins.
