@@ -414,6 +414,35 @@ def test_a_command_opens_its_folder_but_never_the_home(
     ]
 
 
+def test_a_script_opens_its_folder_and_a_python_all_that_it_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "me"
+    script, loose = home / "project" / "app.py", home / "app.py"
+    script.parent.mkdir(parents=True)
+    for path in (script, loose):
+        path.write_text("print()")
+    base = home / "pythons" / "3.11"
+    (base / "bin").mkdir(parents=True)
+    (base / "bin" / "python3").write_text("#!/bin/sh\n")
+    (base / "bin" / "python3").chmod(0o755)
+    (base / "lib" / "python3.11").mkdir(parents=True)
+    (base / "lib" / "python3.11" / "os.py").touch()
+    venv = home / "project" / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "pyvenv.cfg").touch()
+    (venv / "bin" / "python").symlink_to(base / "bin" / "python3")
+    (home / ".local" / "bin").mkdir(parents=True)
+    (home / ".local" / "bin" / "tool").write_text("#!/bin/sh\n")
+    (home / ".local" / "bin" / "tool").chmod(0o755)
+    (home / ".local" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    assert list(named_paths(["python3", str(script)])) == [str(script.parent)]
+    assert list(named_paths(["python3", str(loose)])) == [str(loose)]
+    assert list(named_paths([str(venv / "bin" / "python"), str(loose)])) == [str(venv), str(base), str(loose)]
+    assert list(named_paths([str(home / ".local" / "bin" / "tool")])) == [str(home / ".local" / "bin")]
+
+
 async def test_a_program_of_the_users_own_runs_from_its_folder_which_it_cannot_change(
     start: Start, tmp_path: Path
 ) -> None:

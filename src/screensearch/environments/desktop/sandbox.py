@@ -12,6 +12,7 @@ permissions of files go: whatever is bound can be read.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import platform
 import select
@@ -190,6 +191,10 @@ def _walls(
     return Walls(("bwrap", "--args", str(descriptors[-1]), "--"), tuple(descriptors))
 
 
+_SCRIPTS = (".py", ".pyw", ".sh", ".js", ".rb", ".pl", ".tcl", ".lua", ".jar")
+"""How files end that need others beside them, as programs do."""
+
+
 def find_program(name: str, *, path: str = PATH) -> str:
     """Where the program of a command line is; a plain name is looked for in `path`."""
     found = shutil.which(os.path.abspath(name) if "/" in name else name, path=path)
@@ -202,19 +207,29 @@ def find_program(name: str, *, path: str = PATH) -> str:
 def named_paths(command: Sequence[str]) -> Iterator[str]:
     """What a command line names outside the system's own folders, and may therefore be read inside.
 
-    That is the folder of the program, and exactly the files and folders that further words name by their
-    absolute paths. The home itself and the folders above it are never opened: of a program that lies right
-    there, only the program.
+    That is the folder of the program, or all of the Python that it belongs to; the folder of a script; and
+    exactly the other files and folders that further words name by their absolute paths. The home itself and
+    the folders above it are never opened: of a program or a script that lies right there, only the file.
     """
     program = find_program(command[0])
-    real = os.path.realpath(program)
-    for path in dict.fromkeys((program, real)):
+    for path in dict.fromkeys((program, os.path.realpath(program))):
         if not _of_the_system(path):
-            folder = os.path.dirname(path)
-            yield path if _too_wide(folder) else folder
+            yield _with_its_like(path, _python_of(path) or os.path.dirname(path))
     for word in command[1:]:
         if os.path.isabs(word) and os.path.exists(word) and not _of_the_system(word) and not _too_wide(word):
-            yield word
+            is_script = word.endswith(_SCRIPTS) and os.path.isfile(word)
+            yield _with_its_like(word, os.path.dirname(word)) if is_script else word
+
+
+def _with_its_like(path: str, folder: str) -> str:
+    return path if _too_wide(folder) else folder
+
+
+def _python_of(program: str) -> str | None:
+    """The folder of the virtual environment, or of the installation of Python, that a program is of."""
+    prefix = os.path.dirname(os.path.dirname(program))
+    libraries = glob.glob(os.path.join(glob.escape(prefix), "lib", "python3*", "os.py"))
+    return prefix if libraries or os.path.exists(os.path.join(prefix, "pyvenv.cfg")) else None
 
 
 def sweep(mark: str) -> list[int]:
