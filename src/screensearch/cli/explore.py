@@ -223,6 +223,8 @@ def explore(
         print_json(summary)
     else:
         print_summary(summary, resuming(context, summary.run))
+    if never_started is not None and failing:  # the status says only that something was met, not why
+        click.echo(f"Never started: {never_started}", err=True)
     _fail_if_found(context, summary, failing)
     if never_started is not None:  # and it was not what --fail-on is for
         raise never_started
