@@ -116,6 +116,7 @@ def test_a_bad_override_is_named_with_what_to_do(overrides: list[str], message: 
         ("[select]\nselector = 'puct'\nc_puct = -2\n", r"mine.toml', line 3: select.c_puct is -2.0, but"),
         ("identify.merge.threshold = 0.0\n", r"mine.toml', line 1: "),
         ("[select\n", r"mine.toml' is not TOML: .*line 1"),
+        ('[app]\nname = "x"\ncommand = ["x"\n', r"mine.toml' is not TOML: .*begins on line 3 is not closed"),
         (
             "[selekt]\nc_puct = 1.0\n",
             r"line 2: no setting named 'selekt.c_puct'; did you mean 'select.c_puct'",

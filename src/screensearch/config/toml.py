@@ -30,7 +30,11 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise SettingsError(f"{origin} is not TOML: {problem}") from problem
+        said = str(problem)
+        if "end of document" in said:  # which is not where it went wrong
+            began = max(line_of_each_key(text).values(), default=1)
+            said += f"; what begins on line {began} is not closed by a bracket or a quotation mark"
+        raise SettingsError(f"{origin} is not TOML: {said}") from problem
 
 
 def read_text(path: Path) -> str:
