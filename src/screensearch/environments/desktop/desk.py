@@ -18,7 +18,7 @@ from screensearch.environments.desktop.changes import Changes
 from screensearch.environments.desktop.display import Display, XWindow
 from screensearch.environments.desktop.elements import Elements, Origin
 from screensearch.environments.desktop.framebuffer import Framebuffer
-from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
+from screensearch.environments.desktop.home import CLICKS_APART_SECONDS, Dressing
 from screensearch.environments.desktop.node import Key, Node
 from screensearch.environments.desktop.scene import Scene, popups_of, scene, top_level_of
 from screensearch.environments.desktop.session import Session
@@ -104,7 +104,7 @@ class Desk:
             display = await Display.connect(
                 session.display_socket,
                 seconds=seconds,
-                double_click_seconds=DOUBLE_CLICK_MILLISECONDS * 1.25 / 1000,
+                double_click_seconds=CLICKS_APART_SECONDS,
             )
             opened.append(display.close)
             bus = await Bus.connect(session.accessibility_bus, session.uid, seconds=seconds)

@@ -12,7 +12,7 @@ from screensearch.environments.desktop.checkup import Ailment, Seen
 from screensearch.environments.desktop.deadlines import in_time
 from screensearch.environments.desktop.display import Display
 from screensearch.environments.desktop.framebuffer import Framebuffer
-from screensearch.environments.desktop.home import DOUBLE_CLICK_MILLISECONDS, Dressing
+from screensearch.environments.desktop.home import CLICKS_APART_SECONDS, Dressing
 from screensearch.environments.desktop.limits import ProcessBound
 from screensearch.environments.desktop.remedies import processes_in
 from screensearch.environments.desktop.session import Session
@@ -77,7 +77,7 @@ async def reach_display(bench: Bench) -> Seen[Display]:
     display = await Display.connect(
         bench.session.display_socket,
         seconds=ANSWER_SECONDS,
-        double_click_seconds=DOUBLE_CLICK_MILLISECONDS * 1.25 / 1000,
+        double_click_seconds=CLICKS_APART_SECONDS,
     )
     display.on_activity(bench.changed.set)
     width, height = display.size

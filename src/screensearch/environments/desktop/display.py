@@ -91,7 +91,7 @@ class Display:
         self._loop.add_reader(wire.file, self._readable)
 
     @classmethod
-    async def connect(cls, socket: Path, *, seconds: float, double_click_seconds: float = 0.4) -> Display:
+    async def connect(cls, socket: Path, *, seconds: float, double_click_seconds: float = 0.5) -> Display:
         """Connect to the server that listens on a socket, also when it is still starting.
 
         Clicks at one place are kept `double_click_seconds` apart, so that two of them do not become a

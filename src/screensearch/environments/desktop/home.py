@@ -16,6 +16,9 @@ DOUBLE_CLICK_MILLISECONDS = 80
 """Two clicks within this time are one double click. Ours come within a few, and a person's never: so short a
 time keeps two actions on one place from becoming a double click that nobody asked for."""
 
+CLICKS_APART_SECONDS = 1.25 * DOUBLE_CLICK_MILLISECONDS / 1000
+"""How far apart clicks on one place are kept, so that they stay two: the time itself would be too near."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dressing:
