@@ -73,7 +73,6 @@ class Display:
         self._windows = WindowTable(wire, self.size)
         self._manager = Manager(wire)
         self._manager_asked = False
-        self._manager_behind = False  # something was given it to do since it last answered
         self._input = Input(
             wire,
             self.size,
@@ -172,7 +171,7 @@ class Display:
     def move_pointer(self, x: float, y: float) -> None:
         """Move the pointer, within the screen."""
         self._input.move(x, y)
-        self._given()
+        self._wire.flush()
 
     @_guarded
     def click(self, x: float, y: float, *, button: int = 1, count: int = 1) -> None:
@@ -182,29 +181,24 @@ class Display:
         let them through with the place of a later movement.
         """
         self._input.click(x, y, button=button, count=count)
-        self._given()
+        self._wire.flush()
 
     @_guarded
     def scroll(self, x: float, y: float, direction: str, amount: int) -> None:
         """Move the pointer there and turn the wheel ``up``, ``down``, ``left`` or ``right``."""
         self._input.scroll(x, y, direction, amount)
-        self._given()
+        self._wire.flush()
 
     @_guarded
     def press(self, combination: str) -> None:
         """Press a key with its modifiers, such as ``Escape``, ``ctrl+shift+s`` or ``F10``."""
         self._input.press(combination)
-        self._given()
+        self._wire.flush()
 
     @_guarded
     def type_text(self, text: str) -> None:
         """Type any text where the focus is; a newline is Return and a tab is Tab."""
         self._input.type_text(text)
-        self._given()
-
-    def _given(self) -> None:
-        """Have input go out, or what the window manager is to do."""
-        self._manager_behind = True
         self._wire.flush()
 
     @_guarded
@@ -219,7 +213,7 @@ class Display:
     def activate(self, window: int) -> None:
         """Ask for a window to be raised and to take the input."""
         self._manager.activate(window)
-        self._given()
+        self._wire.flush()
 
     # ---- events
 
@@ -328,13 +322,10 @@ class Display:
         It holds clicks back until it has looked at them. Keys and questions would overtake them, so that a
         text would be typed before the click that is to focus its entry.
         """
-        if not self._manager_behind:
-            return
         if self._manager_asked and not self._wire.manager_spoke:
             return  # there is none, or it does not know the question; or it is slow, and will be heard
         self._manager_asked = True
-        if await in_time(self._begin(self._ask_manager), _MANAGER_SECONDS):
-            self._manager_behind = False
+        await in_time(self._begin(self._ask_manager), _MANAGER_SECONDS)
 
     def _ask_manager(self, future: asyncio.Future[None]) -> int:
         window = self._wire.new_frame(future)
