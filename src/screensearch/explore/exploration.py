@@ -27,8 +27,7 @@ from screensearch.explore.progress import (
     NeverStarted,
     Progress,
     Summary,
-    count_failed_starts,
-    count_outcomes,
+    figures_of,
 )
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
@@ -77,15 +76,12 @@ def start_exploration(
     if not 0 <= seed <= LARGEST_SEED:
         raise SettingsError(f"seed is {seed}; it must be between 0 and {LARGEST_SEED}")
     _check_no_loop_runs()
-    # What a run needs is built once before there is one: a mistake costs an error and no folder.
-    make_resolver(settings)
     if isinstance(environment, str):
         name = environment
-        if environment.partition(":")[0] == DESKTOP:
-            check_deadlines(settings)
-        asyncio.run(_try_out(environment, settings))
+        prepare(environment, settings)
     else:
         name = OBJECT + environment.application
+        make_resolver(settings)
         Mind(settings, environment.application)
     manifest = Manifest(
         run=uuid.uuid4().hex,
@@ -166,6 +162,14 @@ def _explore(
             log.close()
 
 
+def prepare(environment: str, settings: Settings) -> None:
+    """Build what a run needs once before there is one: a mistake costs an error and no folder."""
+    make_resolver(settings)
+    if environment.partition(":")[0] == DESKTOP:
+        check_deadlines(settings)
+    asyncio.run(_try_out(environment, settings))
+
+
 async def _try_out(environment: str, settings: Settings) -> None:
     """Open what worker processes will open, and close it again."""
     ENVIRONMENTS.require_declared(environment.partition(":")[0])
@@ -229,7 +233,7 @@ class _Exploration:
         self._shard = shard
         self._stop_rule = stop
         self._on_progress = on_progress
-        self._meter = Meter(shard)
+        self._meter = Meter(lambda: figures_of(shard))
         self._ended: str | None = None
         self.given_up = False  # interrupted twice: a step under way was not waited for
 
@@ -322,23 +326,13 @@ class _Exploration:
 
     def summary(self) -> Summary:
         """What it came to."""
-        shard, seconds = self._shard, self._meter.seconds
+        shard = self._shard
         reached = "states" if shard.budget.has_states() else "plateau"
         ended = "steps" if shard.budget.out_of_steps() else self._ended or reached
-        graph = shard.graph
-        return Summary(
+        return self._meter.summarise(
             run=str(self._run.path),
             environment=self._run.manifest.environment,
-            steps=shard.budget.taken,
-            states=graph.states,
-            edges=graph.edges,
-            **count_outcomes(graph),
-            failed_starts=count_failed_starts(graph),
-            worker_failures=shard.worker_failures,
-            seconds=round(seconds, 3),
-            steps_per_second=round(self._meter.steps_taken / seconds, 1),
-            digest=graph.digest(),
+            digest=shard.graph.digest(),
             ended=ended,
             identifier=shard.resolver.describe(),
-            new_outcomes=self._meter.new_outcomes,
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypedDict
 
 from screensearch.domain.transition import START_FAILURES, Outcome
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import ShardStore
-from screensearch.record.graph import StateGraph
 from screensearch.record.log import FAILED_STARTS, failed_start
 
 
@@ -71,10 +71,51 @@ class NeverStarted(ScreenSearchError):
         self.summary = summary
 
 
-def count_outcome(graph: StateGraph, outcome: Outcome) -> int:
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a shard has come to at one moment. Those of several shards add up."""
+
+    steps: int = 0
+    states: int = 0
+    edges: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)  # entries by outcome, as the graph counts them
+    landings: int = 0  # screens identified since the store was opened, and the sum of their u(s)
+    landings_ambiguity: float = 0.0
+    worker_failures: int = 0
+    stopping: bool = False
+
+    def __add__(self, other: Figures) -> Figures:
+        names = {*self.outcomes, *other.outcomes}
+        return Figures(
+            steps=self.steps + other.steps,
+            states=self.states + other.states,
+            edges=self.edges + other.edges,
+            outcomes={name: self.outcomes.get(name, 0) + other.outcomes.get(name, 0) for name in names},
+            landings=self.landings + other.landings,
+            landings_ambiguity=self.landings_ambiguity + other.landings_ambiguity,
+            worker_failures=self.worker_failures + other.worker_failures,
+            stopping=self.stopping or other.stopping,
+        )
+
+
+def figures_of(shard: ShardStore) -> Figures:
+    """The figures of a shard now. A state that only a step of another shard leads to is that one's."""
+    return Figures(
+        steps=shard.budget.taken,
+        states=shard.resolver.states,
+        edges=shard.graph.edges,
+        outcomes=dict(shard.graph.outcomes),
+        landings=shard.landings,
+        landings_ambiguity=shard.landings_ambiguity,
+        worker_failures=shard.worker_failures,
+        stopping=shard.budget.stopping,
+    )
+
+
+def count_outcome(outcomes: Mapping[str, int], outcome: Outcome) -> int:
     """How often an outcome came up, before the first screen of an episode as well as after an action."""
-    at_start = graph.outcomes.get(failed_start(outcome), 0) if outcome in START_FAILURES else 0
-    return graph.outcomes.get(outcome, 0) + at_start
+    at_start = outcomes.get(failed_start(outcome), 0) if outcome in START_FAILURES else 0
+    return outcomes.get(outcome, 0) + at_start
 
 
 class OutcomeCounts(TypedDict):
@@ -88,67 +129,72 @@ class OutcomeCounts(TypedDict):
     lost: int
 
 
-def count_outcomes(graph: StateGraph) -> OutcomeCounts:
+def count_outcomes(outcomes: Mapping[str, int]) -> OutcomeCounts:
     """How often each of them came up, as `count_outcome` counts."""
     return OutcomeCounts(
-        captures=count_outcome(graph, Outcome.CAPTURE),
-        crashes=count_outcome(graph, Outcome.CRASH),
-        hangs=count_outcome(graph, Outcome.HANG),
-        exits=count_outcome(graph, Outcome.EXIT),
-        missed=count_outcome(graph, Outcome.MISSED),
-        lost=count_outcome(graph, Outcome.LOST),
+        captures=count_outcome(outcomes, Outcome.CAPTURE),
+        crashes=count_outcome(outcomes, Outcome.CRASH),
+        hangs=count_outcome(outcomes, Outcome.HANG),
+        exits=count_outcome(outcomes, Outcome.EXIT),
+        missed=count_outcome(outcomes, Outcome.MISSED),
+        lost=count_outcome(outcomes, Outcome.LOST),
     )
 
 
-def count_failed_starts(graph: StateGraph) -> int:
-    """How many episodes ended before their first screen."""
-    return sum(graph.outcomes.get(each, 0) for each in FAILED_STARTS)
-
-
 class Meter:
-    """Reads a store's figures; rates are taken between readings, over a short window."""
+    """Reads figures as they grow; rates are taken between readings, over a short window."""
 
-    def __init__(self, shard: ShardStore, *, window_seconds: float = 5.0) -> None:
-        self._shard = shard
+    def __init__(self, source: Callable[[], Figures], *, window_seconds: float = 5.0) -> None:
+        self._source = source
         self._window_seconds = window_seconds
         self._begun = time.perf_counter()
-        self._steps_at_start = shard.budget.taken
-        self._outcomes_at_start = {each: count_outcome(shard.graph, each) for each in Outcome}
-        self._readings: deque[tuple[float, int, int, int, float]] = deque()
+        self._at_start = source()
+        self._readings: deque[tuple[float, Figures]] = deque()
 
     @property
     def seconds(self) -> float:
         return time.perf_counter() - self._begun
 
-    @property
-    def steps_taken(self) -> int:
-        """Steps of this exploration, without those it resumed from."""
-        return self._shard.budget.taken - self._steps_at_start
-
-    @property
-    def new_outcomes(self) -> dict[str, int]:
-        """How often each outcome came up in this exploration; one that did not is left out."""
-        graph = self._shard.graph
-        new = {each.value: count_outcome(graph, each) - self._outcomes_at_start[each] for each in Outcome}
-        return {outcome: count for outcome, count in new.items() if count}
-
     def read(self) -> Progress:
-        now, graph, steps = self.seconds, self._shard.graph, self._shard.budget.taken
-        landings, ambiguity = self._shard.landings, self._shard.landings_ambiguity
-        self._readings.append((now, steps, graph.states, landings, ambiguity))
+        now, figures = self.seconds, self._source()
+        self._readings.append((now, figures))
         while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:
             self._readings.popleft()
-        then, steps_then, states_then, landings_then, ambiguity_then = self._readings[0]
-        landed = landings - landings_then
+        then, before = self._readings[0]
+        landed = figures.landings - before.landings
         return Progress(
-            steps=steps,
-            states=graph.states,
-            edges=graph.edges,
+            steps=figures.steps,
+            states=figures.states,
+            edges=figures.edges,
             seconds=now,
-            steps_per_second=(steps - steps_then) / (now - then) if now > then else 0.0,
-            revisit_rate=1 - (graph.states - states_then) / landed if landed else 0.0,
-            ambiguity=(ambiguity - ambiguity_then) / landed if landed else 0.0,
-            **count_outcomes(graph),
-            worker_failures=self._shard.worker_failures,
-            stopping=self._shard.budget.stopping,
+            steps_per_second=(figures.steps - before.steps) / (now - then) if now > then else 0.0,
+            revisit_rate=1 - (figures.states - before.states) / landed if landed else 0.0,
+            ambiguity=(figures.landings_ambiguity - before.landings_ambiguity) / landed if landed else 0.0,
+            **count_outcomes(figures.outcomes),
+            worker_failures=figures.worker_failures,
+            stopping=figures.stopping,
+        )
+
+    def summarise(self, *, run: str, environment: str, digest: str, ended: str, identifier: str) -> Summary:
+        """What it came to, now that it has ended."""
+        figures, seconds = self._source(), self.seconds
+        new = {
+            each.value: count_outcome(figures.outcomes, each) - count_outcome(self._at_start.outcomes, each)
+            for each in Outcome
+        }
+        return Summary(
+            run=run,
+            environment=environment,
+            steps=figures.steps,
+            states=figures.states,
+            edges=figures.edges,
+            **count_outcomes(figures.outcomes),
+            failed_starts=sum(figures.outcomes.get(each, 0) for each in FAILED_STARTS),
+            worker_failures=figures.worker_failures,
+            seconds=round(seconds, 3),
+            steps_per_second=round((figures.steps - self._at_start.steps) / seconds, 1),
+            digest=digest,
+            ended=ended,
+            identifier=identifier,
+            new_outcomes={outcome: count for outcome, count in new.items() if count},
         )

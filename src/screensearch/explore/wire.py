@@ -38,6 +38,7 @@ class Failed:
     gave_up: bool = False  # after too many starts without a step: the run is to end with these words
     never_started: bool = False  # it gave up, and it was the application that failed the last start
     hopeless: bool = False  # another start would end the same way
+    retired: bool = False  # said to a worker: another one has taken its place
 
 
 Frame = Assignment | Failed | Begin | BeginFailed | Report | Announce | Receipt
@@ -48,12 +49,17 @@ _DECODERS = tuple(msgspec.msgpack.Decoder(kind) for kind in _TYPES)
 
 
 def pack(frame: Frame) -> bytes:
-    """The bytes of one frame: length, kind, body."""
+    """The bytes of one frame as a stream carries it."""
+    body = pack_body(frame)
+    return LENGTH.pack(len(body)) + body
+
+
+def pack_body(frame: Frame) -> bytes:
+    """One frame without its length: what `unpack` reads."""
     try:
-        body = _ENCODER.encode(frame)
+        return _TAG[type(frame)] + _ENCODER.encode(frame)
     except (UnicodeEncodeError, OverflowError, TypeError) as problem:
         raise FormatError(f"a {type(frame).__name__} cannot be sent: {problem}") from problem
-    return LENGTH.pack(len(body) + 1) + _TAG[type(frame)] + body
 
 
 def unpack(data: bytes | memoryview) -> Frame:

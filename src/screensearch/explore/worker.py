@@ -9,12 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from screensearch.config import Settings
+from screensearch.config import Settings, settings_from_document
 from screensearch.domain.transition import EpisodeId
+from screensearch.encode.redact import Redactor
 from screensearch.environments.protocol import Environment, Means, TruthTeller
-from screensearch.errors import EnvironmentFailed, ScreenSearchError
+from screensearch.environments.specification import open_environment
+from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
+from screensearch.explore.wire import Assignment, Failed
 from screensearch.record.artifacts import Artifacts
 from screensearch.record.run import ARTIFACTS, TRUTH
 from screensearch.record.truth import TruthNotes
@@ -47,6 +50,36 @@ def too_futile(futile: int, *, begun: bool) -> bool:
 def back_off_seconds(turn: int) -> float:
     """How long to wait before trying again: at the first turn, 1, a moment; then twice as long each time."""
     return min(FIRST_BACK_OFF_SECONDS * 2.0 ** (turn - 1), LONGEST_BACK_OFF_SECONDS)
+
+
+async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
+    """Be the worker of an assignment until the run has enough; or say why it cannot go on."""
+    settings = settings_from_document(assignment.settings)
+    try:
+        world = open_environment(assignment.environment, means_of(settings))
+        try:
+            await work(
+                world,
+                store,
+                settings,
+                folder=Path(assignment.folder),
+                worker=assignment.worker,
+                seed=assignment.seed,
+                first_episode=assignment.first_episode,
+                futile=assignment.futile,
+            )
+        finally:
+            await world.close()
+    except ScreenSearchError as problem:
+        words = str(problem)  # they may quote what the application said or showed
+        clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
+        return Failed(
+            clean,
+            gave_up=isinstance(problem, NoStart | NothingToDo),
+            never_started=isinstance(problem, NoStart),
+            hopeless=isinstance(problem, HopelessStart),
+        )
+    return None
 
 
 async def work(

@@ -14,16 +14,12 @@ import signal
 import socket
 import sys
 import threading
-from pathlib import Path
 
-from screensearch.config import settings_from_document
-from screensearch.encode.redact import Redactor
-from screensearch.environments.specification import open_environment
-from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
+from screensearch.errors import FormatError
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
-from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
+from screensearch.explore.worker import carry_out
 
 
 class OwnerGone(Exception):
@@ -80,33 +76,9 @@ async def serve(connection: socket.socket) -> None:
     assignment = await store.receive()
     if not isinstance(assignment, Assignment):
         raise FormatError(f"a worker was started with {type(assignment).__name__}, not with an assignment")
-    settings = settings_from_document(assignment.settings)
-    try:
-        world = open_environment(assignment.environment, means_of(settings))
-        try:
-            await work(
-                world,
-                store,
-                settings,
-                folder=Path(assignment.folder),
-                worker=assignment.worker,
-                seed=assignment.seed,
-                first_episode=assignment.first_episode,
-                futile=assignment.futile,
-            )
-        finally:
-            await world.close()
-    except ScreenSearchError as problem:
-        words = str(problem)  # they may quote what the application said or showed
-        clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
-        store.send(
-            Failed(
-                clean,
-                gave_up=isinstance(problem, NoStart | NothingToDo),
-                never_started=isinstance(problem, NoStart),
-                hopeless=isinstance(problem, HopelessStart),
-            )
-        )
+    failed = await carry_out(assignment, store)
+    if failed is not None:
+        store.send(failed)
     await store.close()
 
 

@@ -125,15 +125,20 @@ def _made(store: Store) -> Iterator[None]:
         raise
 
 
-def open_run_folder(folder: Path) -> RunFolder:
-    """Find a run and check, from its bytes alone, that this version can read it."""
+def read_manifest(folder: Path) -> Manifest:
+    """What the run at that place is of. Its log is not looked at."""
     with _translated("read", folder, "check its permissions"):
         try:
             content = (folder / _MANIFEST).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as problem:
             why = f"it has no {_MANIFEST}" if folder.is_dir() else "there is no such folder"
             raise RunNotFound(f"there is no run at {folder}: {why}") from problem
-    run = RunFolder(folder, _decode_manifest(folder / _MANIFEST, content))
+    return _decode_manifest(folder / _MANIFEST, content)
+
+
+def open_run_folder(folder: Path) -> RunFolder:
+    """Find a run and check, from its bytes alone, that this version can read it."""
+    run = RunFolder(folder, read_manifest(folder))
     run.store.check(owned=owner_of(folder) is not None)
     return run
 

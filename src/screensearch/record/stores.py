@@ -101,7 +101,7 @@ class PostgresStore:
     def open_to_read(self, *, owned: bool) -> Log:
         return _postgres_log().open_to_read(self.url, self.run, "")
 
-    def open_to_write(self, *, take_over: bool = False) -> Log:
+    def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
         return _postgres_log().open_to_write(self.url, self.run, "", take_over=take_over)
 
     def discard(self) -> None:

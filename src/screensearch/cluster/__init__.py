@@ -1,0 +1,1 @@
+"""One run on many machines: Ray places and restarts, PostgreSQL holds the truth."""

@@ -1,0 +1,113 @@
+"""Ray: the only module that knows it, with the extra `cluster`. Whoever imports this does it late."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+
+from screensearch.cluster.names import NAMESPACE, SLOT
+from screensearch.errors import ScreenSearchError
+
+CONTROL = "control"
+"""Calls that ask how an actor is have an event loop of their own: they are answered while it works."""
+
+
+Gone = RayError
+"""What is raised when the other side cannot answer: the actor, its node or the cluster is gone."""
+
+
+class NoCluster(ScreenSearchError):
+    """There is no cluster at that address, or it lets us not in."""
+
+
+def connect(address: str) -> None:
+    """Join the cluster at an address; `auto` is the one that this machine belongs to."""
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
+    try:
+        ray.init(address=address, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=False)
+    except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
+        raise NoCluster(
+            f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (start one with `ray start "
+            "--head`, see the page about clusters, and give its address and its token)"
+        ) from problem
+
+
+def disconnect() -> None:
+    ray.shutdown()
+
+
+def slots() -> tuple[float, float]:
+    """How many workers the cluster can bear, and how many more at the moment."""
+    offered: dict[str, float] = ray.cluster_resources()
+    left: dict[str, float] = ray.available_resources()
+    return offered.get(SLOT, 0.0), left.get(SLOT, 0.0)
+
+
+def this_node() -> str:
+    return str(ray.util.get_node_ip_address())
+
+
+def find_actor(name: str) -> Any:
+    """The actor of that name; None when there is none."""
+    try:
+        return ray.get_actor(name, namespace=NAMESPACE)
+    except (ValueError, RayError):
+        return None
+
+
+def actors_of(run: str) -> list[str]:
+    """The names of all actors of a run."""
+    named = ray.util.list_named_actors(all_namespaces=True)
+    return [
+        each["name"]
+        for each in named
+        if each["namespace"] == NAMESPACE and each["name"].startswith(f"{run}/")
+    ]
+
+
+def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:
+    """Start an actor that outlives whoever started it; `restarts`: also its process and its node."""
+    made = ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]
+    return made.options(
+        name=name,
+        namespace=NAMESPACE,
+        lifetime="detached",
+        num_cpus=0,
+        resources={SLOT: 1} if takes_slot else None,
+        max_restarts=-1 if restarts else 0,
+        max_concurrency=10_000,
+    ).remote(*arguments)
+
+
+def control(method: Any) -> Any:
+    """Mark a method as one that asks how an actor is."""
+    return ray.method(concurrency_group=CONTROL)(method)
+
+
+async def ask(reference: Any, *, seconds: float | None = None) -> Any:
+    """The answer to a call; `TimeoutError` when it takes too long. What failed there is raised here."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await reference
+    except GetTimeoutError as problem:
+        raise TimeoutError from problem
+
+
+def answer(reference: Any, *, seconds: float) -> Any:
+    """The same for callers without a loop."""
+    try:
+        return ray.get(reference, timeout=seconds)
+    except GetTimeoutError as problem:
+        raise TimeoutError from problem
+
+
+def end(actor: Any) -> None:
+    """End an actor at once, also one that is frozen. It is not started again."""
+    ray.kill(actor, no_restart=True)

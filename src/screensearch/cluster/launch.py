@@ -1,0 +1,151 @@
+"""Explore on a cluster: start a run there, follow it, leave it, join it again, stop it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from screensearch.cluster.conductor import Conductor
+from screensearch.cluster.engine import Gone, NoCluster, answer, connect, find_actor, place, slots
+from screensearch.cluster.names import SLOT, Job, View, conductor_name
+from screensearch.config import Settings, settings_document
+from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
+from screensearch.explore.budget import StopRule
+from screensearch.explore.exploration import prepare
+from screensearch.explore.progress import NeverStarted, Summary
+from screensearch.record.run import Manifest, create_run, open_run_folder
+
+LOOK_SECONDS = 0.5
+ANSWER_SECONDS = 10.0
+AWAY_SECONDS = 60.0
+"""How long a conductor may be between two lives."""
+
+
+def start_on_cluster(
+    address: str,
+    environment: str,
+    folder: Path,
+    *,
+    settings: Settings,
+    stop: StopRule,
+    workers: int,
+    seed: int,
+    store: str,
+) -> str:
+    """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
+    if not store:
+        raise SettingsError(
+            "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
+        )
+    prepare(environment, settings)
+    connect(address)
+    check_slots(address)
+    manifest = Manifest(
+        run=uuid.uuid4().hex,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        environment=environment,
+        seed=seed,
+        settings=settings_document(settings),
+        version=version("screensearch"),
+        store=store,
+    )
+    create_run(folder, manifest)
+    _conduct(folder, manifest, stop, workers)
+    return manifest.run
+
+
+def resume_on_cluster(address: str, folder: Path, *, stop: StopRule, workers: int) -> str:
+    """Go on with a run on a cluster, under the settings and the seed it was started with."""
+    manifest = open_run_folder(folder).manifest
+    if not manifest.store:
+        raise SettingsError(
+            f"the log of the run at {folder} is a file: it can be resumed on its machine only"
+        )
+    connect(address)
+    check_slots(address)
+    if find_actor(conductor_name(manifest.run)) is not None:
+        raise RunBusy(f"the run at {folder} is under way on this cluster: join it with `screensearch attach`")
+    _conduct(folder, manifest, stop, workers)
+    return manifest.run
+
+
+def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int) -> None:
+    job = Job(
+        run=manifest.run,
+        folder=str(folder.resolve()),
+        environment=manifest.environment,
+        seed=manifest.seed,
+        settings=manifest.settings,
+        store=manifest.store,
+        version=manifest.version,
+        workers=workers,
+        stop=stop,
+    )
+    place(Conductor, conductor_name(manifest.run), job, restarts=True)
+
+
+def check_slots(address: str) -> None:
+    """Refuse a cluster on which no worker could ever be placed."""
+    all_of_them, _ = slots()
+    if not all_of_them:
+        raise NoCluster(
+            f"no node of the cluster at {address!r} offers a {SLOT!r} slot for a worker: start nodes with "
+            f"`ray start … --resources '{{\"{SLOT}\": 4}}'`"
+        )
+
+
+class Attached:
+    """A run that is under way on a cluster, seen from outside."""
+
+    def __init__(self, address: str, folder: Path) -> None:
+        self._folder = folder
+        self._run = open_run_folder(folder).manifest.run
+        connect(address)
+        self._conductor: Any = find_actor(conductor_name(self._run))
+        if self._conductor is None:
+            raise RunNotFound(f"the run at {folder} is not under way on the cluster at {address!r}")
+
+    def view(self) -> View:
+        """The run at this moment."""
+        view = self._call("view")
+        assert isinstance(view, View)
+        return view
+
+    def stop(self, why: str = "stopped") -> None:
+        """Let steps under way finish, and take no more."""
+        self._call("stop", why)
+
+    def give_up(self) -> None:
+        """End the workers at once."""
+        self._call("give_up")
+
+    def follow(self, on_view: Callable[[View], None]) -> Summary:
+        """Show the run until it ends; then what it came to, for which this is the one who asked."""
+        while (view := self.view()).phase != "ended":
+            on_view(view)
+            time.sleep(LOOK_SECONDS)
+        self._call("collect")
+        if view.problem and view.never_started and view.summary is not None:
+            raise NeverStarted(view.problem, view.summary)
+        if view.problem or view.summary is None:
+            raise EnvironmentFailed(view.problem or "the run ended without a word")
+        return view.summary
+
+    def _call(self, method: str, *arguments: object) -> object:
+        """Ask the conductor, or its next life."""
+        until = time.monotonic() + AWAY_SECONDS
+        while True:
+            try:
+                return answer(getattr(self._conductor, method).remote(*arguments), seconds=ANSWER_SECONDS)
+            except (TimeoutError, Gone) as problem:
+                if time.monotonic() > until:
+                    raise NoCluster(
+                        f"the conductor of the run at {self._folder} does not answer: {problem}"
+                    ) from problem
+                time.sleep(LOOK_SECONDS)
+                self._conductor = find_actor(conductor_name(self._run)) or self._conductor

@@ -1,0 +1,132 @@
+"""What the parts of a run are called on a cluster, and what they tell each other besides messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from screensearch.explore.budget import StopRule
+from screensearch.explore.progress import Figures, Progress, Summary
+from screensearch.explore.wire import Assignment, Failed
+
+NAMESPACE = "screensearch"
+"""Actors of other programs on the same cluster have others."""
+
+SLOT = "desktop"
+"""The resource that a worker takes one of: a node offers as many as it can bear."""
+
+
+def conductor_name(run: str) -> str:
+    return f"{run}/conductor"
+
+
+def owner_name(run: str, shard: int, generation: int) -> str:
+    return f"{run}/owner/{shard}/{generation}"
+
+
+def worker_name(run: str, worker: int, life: int) -> str:
+    return f"{run}/worker/{worker}/{life}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a conductor needs to lead an exploration, also after it was itself started anew."""
+
+    run: str
+    folder: str
+    environment: str
+    seed: int
+    settings: dict[str, Any]  # the document of the resolved settings
+    store: str
+    version: str  # of this project: nodes with another one take no part
+    workers: int
+    stop: StopRule
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What one life of a worker is told."""
+
+    run: str
+    life: int
+    assignment: Assignment
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """How a worker is, in its own words."""
+
+    node: str
+    process: int
+    silent_seconds: float  # since it last heard of an owner, or was started
+    waits: bool  # for an owner, which is not its fault
+    steps: int  # of this life
+    starts: int  # since the last of them
+    ended: bool = False
+    failed: Failed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the owner of a shard is to be found."""
+
+    shard: int
+    generation: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerReport:
+    """How an owner is: its figures, and what keeps it busy."""
+
+    node: str
+    process: int
+    figures: Figures
+    under_way: int  # granted steps that are not recorded yet
+    queue: int  # messages that wait for a batch
+    batch_seconds: float  # of the latest one, commit included
+    busy_seconds: float  # with the batch under way: a database that is away shows here
+    epoch: int
+    failure: str = ""  # why it can write no more
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    """One worker, for people."""
+
+    worker: int
+    life: int
+    state: str  # waiting for a slot, working, ended
+    node: str = ""
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerView:
+    """One owner, for people."""
+
+    shard: int
+    generation: int
+    state: str  # opening, serving, silent
+    node: str = ""
+    queue: int = 0
+    batch_seconds: float = 0.0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A run on a cluster at one moment."""
+
+    run: str
+    folder: str
+    environment: str
+    phase: str  # starting, exploring, stopping, ended
+    progress: Progress
+    workers: tuple[WorkerView, ...]
+    owners: tuple[OwnerView, ...]
+    trouble: str = ""  # the latest failure that was dealt with
+    summary: Summary | None = None  # once it has ended
+    problem: str = ""  # why it ended, if not well
+    never_started: bool = False

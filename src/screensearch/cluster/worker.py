@@ -1,0 +1,77 @@
+"""A worker as an actor: an ordinary worker whose store is on a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from screensearch.cluster.engine import control, this_node
+from screensearch.cluster.names import Task, WorkerReport
+from screensearch.cluster.store import ClusterStore, Retired
+from screensearch.errors import FormatError, RunNotFound
+from screensearch.explore.memory import give_large_blocks_back
+from screensearch.explore.wire import Failed
+from screensearch.explore.worker import carry_out
+from screensearch.record.run import read_manifest
+
+log = logging.getLogger(__name__)
+
+
+class ClusterWorker:
+    """One life of a worker. It begins to work when it is placed, and is asked now and then how it is."""
+
+    def __init__(self, task: Task) -> None:
+        give_large_blocks_back()
+        self._node = this_node()
+        self._task = task
+        self._store = ClusterStore(task.run, task.life)
+        self._failed: Failed | None = None
+        self._working = asyncio.ensure_future(self._work())
+
+    async def _work(self) -> None:
+        try:
+            self._failed = _unfit(self._task) or await carry_out(self._task.assignment, self._store)
+        except Retired as problem:
+            self._failed = Failed(str(problem), retired=True)
+        except Exception as problem:  # whatever a plugin raises: the conductor is told, and decides
+            log.exception("worker %d failed", self._task.assignment.worker)
+            self._failed = Failed(f"{type(problem).__name__}: {problem}")
+
+    @control
+    async def report(self) -> WorkerReport:
+        """How it is. Answered also while the application keeps it busy."""
+        store = self._store
+        return WorkerReport(
+            node=self._node,
+            process=os.getpid(),
+            silent_seconds=time.monotonic() - store.heard,
+            waits=store.waits,
+            steps=store.steps,
+            starts=store.starts,
+            ended=self._working.done(),
+            failed=self._failed,
+        )
+
+
+def _unfit(task: Task) -> Failed | None:
+    """Why no worker of this run can be here, if so."""
+    ours, folder = version("screensearch"), Path(task.assignment.folder)
+    if ours != task.version:
+        return Failed(
+            f"this node has screensearch {ours}, the run was started with {task.version}", hopeless=True
+        )
+    try:
+        found = read_manifest(folder).run
+    except (RunNotFound, FormatError):
+        found = ""
+    if found != task.run:
+        return Failed(
+            f"the folder of the run, {folder}, is not on this node: use a file system that all nodes share, "
+            "or run workers only where it is",
+            hopeless=True,
+        )
+    return None

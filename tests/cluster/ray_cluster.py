@@ -1,0 +1,156 @@
+"""A Ray cluster of our own: real nodes on this machine, each with an address of its own on the loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+START_SECONDS = 90.0
+END_SECONDS = 20.0
+STORE_BYTES = 80_000_000
+
+
+class Node:
+    """One `ray start --block`, with all its processes in one group."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], output: Path) -> None:
+        self._output = output
+        with output.open("ab") as file:
+            self.process = subprocess.Popen(
+                command, env=environment, stdout=file, stderr=file, start_new_session=True
+            )
+
+    def processes(self) -> list[int]:
+        """Everything that runs on this node: Ray's own processes, and the actors with all they started."""
+        return descendants(self.process.pid)
+
+    def signal(self, number: signal.Signals) -> None:
+        """To all of it at once: as if the machine was frozen or thawed."""
+        for process in self.processes():
+            _send(process, number)
+
+    def kill(self) -> None:
+        """As if the machine was switched off."""
+        for process in (everything := [self.process.pid, *self.processes()]):
+            _send(process, signal.SIGKILL)
+        self.process.wait()
+        until = time.monotonic() + END_SECONDS
+        while any(Path(f"/proc/{each}/exe").exists() for each in everything) and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def said(self) -> str:
+        return self._output.read_text(errors="replace")
+
+
+class RayCluster:
+    """A head without slots, and nodes with some."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.token = secrets.token_hex(16)
+        self.port = _free_port()
+        self.nodes: list[Node] = []
+        self.head = self._start(
+            "head", "127.0.0.1", "--head", f"--port={self.port}", "--include-dashboard=false", slots=0
+        )
+        self.environment = {**os.environ, **self._settings}
+        self._wait_for_head()
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def _settings(self) -> dict[str, str]:
+        return {
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": self.token,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            # A node that is gone or frozen is to be noticed in seconds: on a busy machine, some more.
+            "RAY_health_check_initial_delay_ms": "5000",
+            "RAY_health_check_period_ms": "1000",
+            "RAY_health_check_timeout_ms": "3000",
+            "RAY_health_check_failure_threshold": "3",
+        }
+
+    def _start(self, name: str, ip: str, *options: str, slots: int) -> Node:
+        command = [
+            *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", f"--node-ip-address={ip}"),
+            *("--num-cpus=1", f"--resources={json.dumps({'desktop': slots} if slots else {})}"),
+            *("--disable-usage-stats", f"--object-store-memory={STORE_BYTES}", *options),
+        ]
+        environment = {**os.environ, **self._settings}
+        return Node(command, environment, self._folder / f"{name}.log")
+
+    def add_node(self, slots: int) -> Node:
+        """Another machine."""
+        number = len(self.nodes) + 2
+        node = self._start(f"node{number}", f"127.0.0.{number}", f"--address={self.address}", slots=slots)
+        self.nodes.append(node)
+        return node
+
+    def _wait_for_head(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            if self.head.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise RuntimeError(f"the head did not start:\n{self.head.said()}")
+
+    def stop(self) -> None:
+        for node in (*self.nodes, self.head):
+            node.kill()
+
+
+def descendants(root: int) -> list[int]:
+    """All processes that a process has started, and those that these have started."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        children.setdefault(parent, []).append(int(path.parent.name))
+    found = [root]
+    for process in found:  # grows while it is read
+        found += children.get(process, ())
+    return found[1:]
+
+
+def _send(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def ray_cluster(*slots: int) -> Iterator[RayCluster]:
+    """A head and a node for each number, which offers so many slots; gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="screensearch-ray-"))
+    cluster = RayCluster(folder)
+    try:
+        for number in slots:
+            cluster.add_node(number)
+        yield cluster
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
