@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import secrets
@@ -49,6 +50,13 @@ class Node:
         while any(Path(f"/proc/{each}/exe").exists() for each in everything) and time.monotonic() < until:
             time.sleep(0.05)
 
+    def wait_until_started(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while "Ray runtime started" not in self.said():
+            if self.process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"a node did not start:\n{self.said()}")
+            time.sleep(0.1)
+
     def said(self) -> str:
         return self._output.read_text(errors="replace")
 
@@ -61,11 +69,12 @@ class RayCluster:
         self.token = secrets.token_hex(16)
         self.port = _free_port()
         self.nodes: list[Node] = []
+        self._numbers = itertools.count(2)
         self.head = self._start(
             "head", "127.0.0.1", "--head", f"--port={self.port}", "--include-dashboard=false", slots=0
         )
         self.environment = {**os.environ, **self._settings}
-        self._wait_for_head()
+        self.head.wait_until_started()
 
     @property
     def address(self) -> str:
@@ -95,21 +104,11 @@ class RayCluster:
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""
-        number = len(self.nodes) + 2
+        number = next(self._numbers)
         node = self._start(f"node{number}", f"127.0.0.{number}", f"--address={self.address}", slots=slots)
         self.nodes.append(node)
+        node.wait_until_started()
         return node
-
-    def _wait_for_head(self) -> None:
-        until = time.monotonic() + START_SECONDS
-        while time.monotonic() < until:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            if self.head.process.poll() is not None:
-                break
-            time.sleep(0.1)
-        raise RuntimeError(f"the head did not start:\n{self.head.said()}")
 
     def stop(self) -> None:
         for node in (*self.nodes, self.head):

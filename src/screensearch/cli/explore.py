@@ -22,6 +22,7 @@ from screensearch import (
     start_exploration,
 )
 from screensearch.act.guard import open_gates
+from screensearch.cli.cluster import follow, launcher
 from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
@@ -63,6 +64,17 @@ class ExploreCommand(click.Command):
     metavar="URL",
     help="Keep the log in a PostgreSQL database (postgresql://USER@HOST/DATABASE) and not in the folder. Its "
     "password is read from ~/.pgpass or PGPASSWORD.",
+)
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Explore on the nodes of a Ray cluster: HOST:PORT of its head, or `auto` for the one that this "
+    "machine belongs to. Needs --store. Workers wait for nodes that offer them a slot.",
+)
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="With --cluster: return once the run is under way. `screensearch attach` joins it again.",
 )
 @click.option("--steps", type=click.IntRange(min=1), help="Stop when the run has so many steps.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes.")
@@ -122,6 +134,8 @@ def explore(
     target: str | None,
     out: Path | None,
     store: str,
+    cluster: str | None,
+    detach: bool,
     steps: int | None,
     minutes: float | None,
     seconds: float | None,
@@ -158,6 +172,8 @@ def explore(
         raise SettingsError(
             "--allow-irreversible goes with --unsandboxed only: the sandbox needs no such permission"
         )
+    if detach and cluster is None:
+        raise SettingsError("--detach goes with --cluster only: without one, nothing is left behind")
     if take_over and not resume:
         raise SettingsError("--take-over goes with --resume only: a new run has no owner yet")
     if resume:
@@ -184,9 +200,29 @@ def explore(
     folder = out or fresh_folder(environment)
     view = LiveView(console(stderr=True), what=str(folder) if resume else environment, steps=stop.steps)
     never_started: NeverStarted | None = None
+    if cluster is not None:
+        launch = launcher()
+        if resume:
+            launch.resume_on_cluster(cluster, folder, stop=stop, workers=workers)
+        else:
+            launch.start_on_cluster(
+                cluster,
+                environment,
+                folder,
+                settings=settings,
+                stop=stop,
+                workers=workers,
+                seed=seed,
+                store=store,
+            )
+        if detach:
+            click.echo(f"{folder} is under way: screensearch attach {shlex.quote(str(folder))}", err=True)
+            return
     try:
         with view:
-            if resume:
+            if cluster is not None:
+                summary = follow(launcher().Attached(cluster, folder), view)
+            elif resume:
                 summary = resume_exploration(
                     folder,
                     stop=stop,

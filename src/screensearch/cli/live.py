@@ -18,9 +18,10 @@ LINE_EVERY_SECONDS = 5.0
 class LiveView:
     """Shows progress on standard error until it is left."""
 
-    def __init__(self, console: Console, *, what: str, steps: int | None) -> None:
+    def __init__(self, console: Console, *, what: str, steps: int | None, hint: str = "Ctrl-C stops") -> None:
         self._console = console
         self._what = what
+        self._hint = hint
         self._of = "" if steps is None else f" of {steps:,}"
         self._live = (
             Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -38,20 +39,21 @@ class LiveView:
         if self._live is not None:
             self._live.stop()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: Progress, places: str = "") -> None:
+        """`places` says where the workers are, if they are not all here."""
         if self._live is not None:
-            self._live.update(self._panel(progress), refresh=True)
+            self._live.update(self._panel(progress, places), refresh=True)
         elif time.monotonic() - self._last_line >= LINE_EVERY_SECONDS:
             self._last_line = time.monotonic()
             self._console.print(
                 f"{progress.seconds:7.1f} s  {progress.steps:>8,}{self._of} steps  "
                 f"{progress.steps_per_second:7.0f}/s  {progress.states:>7,} states  "
-                f"{progress.edges:>8,} edges"
+                f"{progress.edges:>8,} edges" + (f"  {places}" if places else "")
             )
 
-    def _panel(self, progress: Progress) -> Table:
+    def _panel(self, progress: Progress, places: str) -> Table:
         panel = Table.grid(padding=(0, 2))
-        hint = "[dim]Ctrl-C stops[/]"
+        hint = f"[dim]{self._hint}[/]"
         doing = "exploring" if progress.steps or progress.states else "starting workers for"
         if progress.stopping:
             doing, hint = "stopping", "[dim]finishing steps under way; Ctrl-C again gives them up[/]"
@@ -71,4 +73,6 @@ class LiveView:
             f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
             f"exits {progress.exits}  missed {progress.missed}  lost {progress.lost}",
         )
+        if places:
+            panel.add_row(escape(places), "", "")
         return panel

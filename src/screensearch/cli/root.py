@@ -7,6 +7,7 @@ from importlib.metadata import version
 import click
 
 from screensearch.cli.apps import apps
+from screensearch.cli.cluster import attach, status, stop
 from screensearch.cli.doctor import doctor
 from screensearch.cli.explain import explain
 from screensearch.cli.explore import explore
@@ -48,5 +49,9 @@ def main() -> None:
     """
 
 
-for command in (explore, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study):
+_COMMANDS = (
+    *(explore, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study),
+    *(attach, status, stop),
+)
+for command in _COMMANDS:
     main.add_command(command)

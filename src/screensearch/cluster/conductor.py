@@ -12,7 +12,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from screensearch.cluster.engine import Gone, actors_of, ask, control, end, find_actor, place
@@ -50,10 +50,6 @@ KEEP_SECONDS = 3600.0
 """How long a run that has ended can be asked about, if nobody has come for its summary."""
 
 
-class OwnerDown(ScreenSearchError):
-    """The owner of a shard did not answer: it will be replaced."""
-
-
 @dataclass
 class _Owner:
     """The owner of a shard, as far as the conductor knows."""
@@ -76,7 +72,7 @@ class _Worker:
     failures: int = 0
     futile: int = 0  # starts in a row without a step, over its lives
     ended: bool = False
-    adopted: bool = field(default=False)  # it was at work before this conductor
+    adopted: bool = False  # it was at work before this conductor
 
 
 class Conductor:
@@ -85,7 +81,9 @@ class Conductor:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._settings = settings_from_document(job.settings)
+        self._generation = 0  # of the latest owner
         self._owner: _Owner | None = None
+        self._last_figures = Figures()
         self._owned = asyncio.Event()  # set while there is an owner that answers
         self._workers = [_Worker(number) for number in range(job.workers)]
         self._phase = "starting"
@@ -120,13 +118,7 @@ class Conductor:
             phase=self._phase,
             progress=self._meter.read(),
             workers=tuple(
-                WorkerView(
-                    each.number,
-                    each.life,
-                    each.state,
-                    "" if each.report is None else each.report.node,
-                    each.failures,
-                )
+                WorkerView(each.number, each.life, each.state, *_where(each.report), failures=each.failures)
                 for each in self._workers
             ),
             owners=owners,
@@ -166,9 +158,9 @@ class Conductor:
     # -- the run ------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        await self._adopt()
         watching = asyncio.ensure_future(self._watch_owner())
         try:
-            await self._adopt()
             await self._owned.wait()
             self._meter = Meter(self._figures)
             self._phase = "exploring" if self._stopping_since is None else "stopping"
@@ -178,6 +170,7 @@ class Conductor:
                     tending.create_task(self._tend(worker))
             clock.cancel()
             await self._conclude()
+            watching.cancel()
         except* ScreenSearchError as problems:
             self._problem = "; ".join(str(each) for each in problems.exceptions)
             await self._conclude_failed()
@@ -204,8 +197,9 @@ class Conductor:
 
     async def _conclude(self) -> None:
         """Close the owners' logs; sum up."""
+        identifier = await self._of_owner("describe")
+        await self._renew_figures()
         digest = await self._of_owner("close")
-        identifier = ""
         self._summary = self._meter.summarise(
             run=self._job.folder,
             environment=self._job.environment,
@@ -213,6 +207,13 @@ class Conductor:
             ended=self._ended or "steps",
             identifier=identifier,
         )
+
+    async def _renew_figures(self) -> None:
+        """As of now: the latest look at the owner may have been before the last steps."""
+        report = await self._of_owner("report")
+        self._last_figures = report.figures
+        if self._owner is not None:
+            self._owner.report = report
 
     async def _conclude_failed(self) -> None:
         for worker in self._workers:
@@ -239,40 +240,44 @@ class Conductor:
 
     async def _watch_owner(self) -> None:
         """Have an owner, always."""
-        self._generation = 0
         while True:
             owner = self._owner
             if owner is None:
                 await self._replace_owner()
+                continue
+            trouble = await self._look_at(owner)
+            if trouble:
+                self._note(f"the owner was replaced: {trouble}")
+                self._owned.clear()
+                self._owner = None
+                end(owner.actor)
             else:
-                try:
-                    owner.report = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
-                    if owner.report.failure:
-                        raise OwnerDown(owner.report.failure)
-                except (TimeoutError, OwnerDown, Gone) as problem:
-                    if self._phase == "ended":
-                        return
-                    self._trouble = f"the owner was replaced: {_words(problem)}"
-                    log.warning("%s", self._trouble)
-                    self._owned.clear()
-                    self._owner = None
-                    end(owner.actor)
-                    continue
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def _look_at(self, owner: _Owner) -> str:
+        """Why this owner should be replaced, if so."""
+        try:
+            owner.report = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
+        except (TimeoutError, Gone) as problem:
+            return _words(problem)
+        return owner.report.failure
+
+    def _note(self, trouble: str) -> None:
+        self._trouble = trouble
+        log.warning("%s", trouble)
 
     async def _replace_owner(self) -> None:
         self._generation += 1
         name = owner_name(self._job.run, 0, self._generation)
         actor = place(ShardOwner, name)
         owner = _Owner(Place(0, self._generation, name), actor)
-        lives = {worker.number: worker.life for worker in self._workers if worker.life}
+        lives = {each.number: each.life for each in self._workers if each.state == "working" or each.adopted}
         store = PostgresStore(self._job.store, self._job.run)
         try:
             await ask(actor.open.remote(store, self._job.settings, lives, self._job.stop.steps))
             owner.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
-            self._trouble = f"an owner could not open the log: {_words(problem)}"
-            log.warning("%s", self._trouble)
+            self._note(f"an owner could not open the log: {_words(problem)}")
             end(actor)
             await asyncio.sleep(LOOK_SECONDS)
             return
@@ -299,7 +304,7 @@ class Conductor:
         owner = self._owner
         if owner is not None and owner.report is not None:
             self._last_figures = owner.report.figures
-        return getattr(self, "_last_figures", Figures())
+        return self._last_figures
 
     async def _watch_rules(self) -> None:
         """Stop when the time is up or the run has what was asked for; the owner itself counts steps."""
@@ -325,12 +330,12 @@ class Conductor:
         while not self._enough():
             why = await self._live(worker)
             if why is None:
+                await self._renew_figures()
                 if self._enough() or self._out_of_steps():
                     break
                 continue
             worker.failures += 1
-            self._trouble = f"worker {worker.number}: {why}"
-            log.warning("%s", self._trouble)
+            self._note(f"worker {worker.number}: {why}")
             await self._of_owner("lose", worker.number, worker.life, why)
             self._check_hope(worker, why)
             if worker.futile:
@@ -440,11 +445,15 @@ def _owner_view(owner: _Owner) -> OwnerView:
         owner.place.shard,
         owner.place.generation,
         owner.state,
-        report.node,
+        *_where(report),
         report.queue,
         max(report.batch_seconds, report.busy_seconds),
         report.epoch,
     )
+
+
+def _where(report: OwnerReport | WorkerReport | None) -> tuple[str, int]:
+    return ("", 0) if report is None else (report.node, report.process)
 
 
 def _words(problem: BaseException) -> str:

@@ -30,6 +30,7 @@ def connect(address: str) -> None:
     if ray.is_initialized():
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
+    ray._private.worker.print_to_stdstream = _say_nothing  # there is no setting for it
     try:
         ray.init(address=address, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
@@ -37,6 +38,10 @@ def connect(address: str) -> None:
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (start one with `ray start "
             "--head`, see the page about clusters, and give its address and its token)"
         ) from problem
+
+
+def _say_nothing(*arguments: object, **named: object) -> None:
+    """In the place of Ray's reports, which go to standard output, where machines read our own results."""
 
 
 def disconnect() -> None:
@@ -64,12 +69,17 @@ def find_actor(name: str) -> Any:
 
 def actors_of(run: str) -> list[str]:
     """The names of all actors of a run."""
+    return [name for name in _named() if name.startswith(f"{run}/")]
+
+
+def conductors() -> list[str]:
+    """The names of the conductors of all runs."""
+    return [name for name in _named() if name.endswith("/conductor")]
+
+
+def _named() -> list[str]:
     named = ray.util.list_named_actors(all_namespaces=True)
-    return [
-        each["name"]
-        for each in named
-        if each["namespace"] == NAMESPACE and each["name"].startswith(f"{run}/")
-    ]
+    return [each["name"] for each in named if each["namespace"] == NAMESPACE]
 
 
 def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:

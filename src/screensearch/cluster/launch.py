@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from screensearch.cluster.conductor import Conductor
-from screensearch.cluster.engine import Gone, NoCluster, answer, connect, find_actor, place, slots
+from screensearch.cluster.engine import Gone, NoCluster, answer, conductors, connect, find_actor, place, slots
 from screensearch.cluster.names import SLOT, Job, View, conductor_name
 from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
@@ -99,6 +100,18 @@ def check_slots(address: str) -> None:
         )
 
 
+def runs_under_way(address: str) -> list[View]:
+    """All runs of a cluster that have a conductor now; one that does not answer in time is left out."""
+    connect(address)
+    views: list[View] = []
+    for name in conductors():
+        actor = find_actor(name)
+        if actor is not None:
+            with contextlib.suppress(TimeoutError, Gone):
+                views.append(answer(actor.view.remote(), seconds=ANSWER_SECONDS))
+    return sorted(views, key=lambda view: view.folder)
+
+
 class Attached:
     """A run that is under way on a cluster, seen from outside."""
 
@@ -125,7 +138,7 @@ class Attached:
         self._call("give_up")
 
     def follow(self, on_view: Callable[[View], None]) -> Summary:
-        """Show the run until it ends; then what it came to, for which this is the one who asked."""
+        """Show the run until it ends; returns what it came to."""
         while (view := self.view()).phase != "ended":
             on_view(view)
             time.sleep(LOOK_SECONDS)

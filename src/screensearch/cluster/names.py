@@ -99,6 +99,7 @@ class WorkerView:
     life: int
     state: str  # waiting for a slot, working, ended
     node: str = ""
+    process: int = 0
     failures: int = 0
 
 
@@ -108,8 +109,9 @@ class OwnerView:
 
     shard: int
     generation: int
-    state: str  # opening, serving, silent
+    state: str  # opening, serving
     node: str = ""
+    process: int = 0
     queue: int = 0
     batch_seconds: float = 0.0
     epoch: int = 0

@@ -47,12 +47,17 @@ class ShardOwner:
     async def open(
         self, store: PostgresStore, settings: dict[str, Any], lives: Mapping[int, int], steps: int | None
     ) -> int:
-        """Become the owner: take the lease, load the checkpoint, fold the tail. Returns the epoch."""
+        """Become the owner: take the lease, load the checkpoint, fold the tail. Returns the epoch.
+
+        `lives` are of the workers that are at work: they will go on where they are.
+        """
 
         def opening() -> tuple[ShardStore, int]:
             log = store.open_to_write(take_over=True)
             try:
                 shard = ShardStore(log, settings_from_document(settings), Budget(steps=steps))
+                for worker in lives:
+                    shard.recall(worker)
             except BaseException:
                 log.close()
                 raise

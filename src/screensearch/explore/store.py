@@ -137,6 +137,27 @@ class ShardStore:
         with self._batch():
             self._append(lost)
 
+    def recall(self, worker: int) -> None:
+        """A worker is at work that this store has not heard of since it was opened: take its place from the log.
+
+        It has a step under way, which is lost if the worker is.
+        """
+        number, step = self.log.last_episode(worker), 0
+        if number < 0:
+            return
+        episode = EpisodeId(worker, number)
+        found = last = self.log.find(episode, step)
+        while found is not None and step < self.settings.explore.episode_steps:
+            last, step = found, step + 1
+            found = self.log.find(episode, step)
+        self.budget.grant(worker)
+        if (
+            last is not None
+            and last[1].decision is not None
+            and last[1].step < self.settings.explore.episode_steps
+        ):
+            self._places[worker] = Place(episode, last[1].step, last[1].decision.state)
+
     def checkpoint_if_due(self) -> None:
         """Checkpoint now and then: ever more rarely, since each costs as much as the graph is large."""
         due = max(self.settings.explore.checkpoint_every, self._checkpointed // 4)

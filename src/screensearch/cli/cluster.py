@@ -1,0 +1,171 @@
+"""`screensearch attach`, `stop` and `status`: runs that are under way on a cluster."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.markup import escape
+
+from screensearch import Summary
+from screensearch.cli.live import LiveView
+from screensearch.cli.output import as_json_option, console, print_json, say, table
+from screensearch.cli.summary import print_summary
+from screensearch.errors import PluginUnavailable
+
+if TYPE_CHECKING:
+    from screensearch.cluster.launch import Attached
+    from screensearch.cluster.names import View
+
+cluster_option = click.option(
+    "--cluster",
+    default="auto",
+    show_default=True,
+    metavar="ADDRESS",
+    help="The Ray cluster: HOST:PORT of its head, or `auto` for the one that this machine belongs to.",
+)
+
+
+def launcher() -> ModuleType:
+    """The room that knows Ray, which is an extra."""
+    try:
+        from screensearch.cluster import launch
+    except ImportError as problem:
+        raise PluginUnavailable(
+            "a cluster needs the extra `cluster`: pip install 'screensearch[cluster]'"
+        ) from problem
+    return launch
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@cluster_option
+@as_json_option
+def attach(run: Path, cluster: str, as_json: bool) -> None:
+    """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on."""
+    attached = launcher().Attached(cluster, run)
+    view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
+    try:
+        with view:
+            summary = attached.follow(lambda seen: show(view, seen))
+    except KeyboardInterrupt:
+        click.echo(f"Left: the run goes on. To end it: screensearch stop {run}", err=True)
+        return
+    if as_json:
+        print_json(summary)
+    else:
+        print_summary(summary, "")
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@cluster_option
+@as_json_option
+def stop(run: Path, cluster: str, as_json: bool) -> None:
+    """End a run that is under way on a cluster: steps under way are finished, and no more are taken."""
+    attached = launcher().Attached(cluster, run)
+    attached.stop("interrupted")
+    view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
+    with view:
+        summary = attached.follow(lambda seen: show(view, seen))
+    if as_json:
+        print_json(summary)
+    else:
+        print_summary(summary, "")
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), required=False)
+@cluster_option
+@as_json_option
+def status(run: Path | None, cluster: str, as_json: bool) -> None:
+    """What is under way on a cluster: all runs, or one of them with its owners and workers."""
+    views: list[View] = (
+        launcher().runs_under_way(cluster) if run is None else [launcher().Attached(cluster, run).view()]
+    )
+    if as_json:
+        print_json(views if run is None else views[0])
+        return
+    out = console()
+    if not views:
+        say(out, f"no run is under way on the cluster at {escape(cluster)}")
+    figures = table("run", "of", "phase", "workers", "steps", "steps/s", "states", "edges")
+    for view in views:
+        working = sum(worker.state == "working" for worker in view.workers)
+        progress = view.progress
+        figures.add_row(
+            *map(escape, (view.folder, view.environment, view.phase, f"{working} of {len(view.workers)}")),
+            *(f"{progress.steps:,}", f"{progress.steps_per_second:,.1f}"),
+            *(f"{progress.states:,}", f"{progress.edges:,}"),
+        )
+    if views:
+        out.print(figures)
+    if run is not None:
+        _print_parts(views[0])
+
+
+def _print_parts(view: View) -> None:
+    out = console()
+    parts = table("part", "state", "node", "process", "failures", "queue", "batch ms", "epoch")
+    for owner in view.owners:
+        parts.add_row(
+            f"owner {owner.shard}",
+            *(owner.state, owner.node, str(owner.process), str(owner.generation - 1), str(owner.queue)),
+            *(f"{1000 * owner.batch_seconds:.1f}", str(owner.epoch)),
+        )
+    for worker in view.workers:
+        process = str(worker.process) if worker.process else ""
+        parts.add_row(
+            f"worker {worker.worker}", worker.state, worker.node, process, str(worker.failures), "", "", ""
+        )
+    out.print(parts)
+    if view.trouble:
+        say(out, f"latest trouble: {escape(view.trouble)}")
+
+
+def show(view: LiveView, seen: View) -> None:
+    """The progress of a run on a cluster, with how many of its workers are there."""
+    working = sum(worker.state == "working" for worker in seen.workers)
+    waiting = sum(worker.state == "waiting for a slot" for worker in seen.workers)
+    places = f"{working} of {len(seen.workers)} workers" + (f", {waiting} wait for a slot" if waiting else "")
+    view.show(seen.progress, places)
+
+
+def follow(attached: Attached, view: LiveView) -> Summary:
+    """Follow a run that was started here: Ctrl-C ends it, a second one gives up its steps under way."""
+    with _counted_interrupts() as interrupts:
+        answered = 0
+
+        def look(seen: View) -> None:
+            nonlocal answered
+            show(view, seen)
+            if interrupts and not answered:
+                attached.stop("interrupted")
+            elif len(interrupts) > 1 and answered < 2:
+                attached.give_up()
+            answered = min(len(interrupts), 2)
+
+        return attached.follow(look)
+
+
+@contextmanager
+def _counted_interrupts() -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM are noted, and acted on when there is time: not in the middle of a question."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+
+    before: dict[signal.Signals, Any] = {
+        number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
