@@ -22,15 +22,30 @@ END_SECONDS = 20.0
 STORE_BYTES = 80_000_000
 
 
+TOKEN = secrets.token_hex(16)
+
+# Ray reads these once, when it is imported.
+os.environ.update(
+    {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": TOKEN,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        # A node that is gone or frozen is to be noticed in seconds: on a busy machine, some more.
+        "RAY_health_check_initial_delay_ms": "5000",
+        "RAY_health_check_period_ms": "1000",
+        "RAY_health_check_timeout_ms": "3000",
+        "RAY_health_check_failure_threshold": "3",
+    }
+)
+
+
 class Node:
     """One `ray start --block`, with all its processes in one group."""
 
-    def __init__(self, command: list[str], environment: dict[str, str], output: Path) -> None:
+    def __init__(self, command: list[str], output: Path) -> None:
         self._output = output
         with output.open("ab") as file:
-            self.process = subprocess.Popen(
-                command, env=environment, stdout=file, stderr=file, start_new_session=True
-            )
+            self.process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
 
     def processes(self) -> list[int]:
         """Everything that runs on this node: Ray's own processes, and the actors with all they started."""
@@ -66,32 +81,17 @@ class RayCluster:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.token = secrets.token_hex(16)
         self.port = _free_port()
         self.nodes: list[Node] = []
         self._numbers = itertools.count(2)
         self.head = self._start(
             "head", "127.0.0.1", "--head", f"--port={self.port}", "--include-dashboard=false", slots=0
         )
-        self.environment = {**os.environ, **self._settings}
         self.head.wait_until_started()
 
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
-
-    @property
-    def _settings(self) -> dict[str, str]:
-        return {
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN": self.token,
-            "RAY_USAGE_STATS_ENABLED": "0",
-            # A node that is gone or frozen is to be noticed in seconds: on a busy machine, some more.
-            "RAY_health_check_initial_delay_ms": "5000",
-            "RAY_health_check_period_ms": "1000",
-            "RAY_health_check_timeout_ms": "3000",
-            "RAY_health_check_failure_threshold": "3",
-        }
 
     def _start(self, name: str, ip: str, *options: str, slots: int) -> Node:
         command = [
@@ -99,8 +99,7 @@ class RayCluster:
             *("--num-cpus=1", f"--resources={json.dumps({'desktop': slots} if slots else {})}"),
             *("--disable-usage-stats", f"--object-store-memory={STORE_BYTES}", *options),
         ]
-        environment = {**os.environ, **self._settings}
-        return Node(command, environment, self._folder / f"{name}.log")
+        return Node(command, self._folder / f"{name}.log")
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""

@@ -74,6 +74,11 @@ class _Worker:
     ended: bool = False
     adopted: bool = False  # it was at work before this conductor
 
+    @property
+    def at_work(self) -> bool:
+        """Whether its latest life is not over."""
+        return self.adopted or self.state == "working"
+
 
 class Conductor:
     """One exploration of one run."""
@@ -271,10 +276,15 @@ class Conductor:
         name = owner_name(self._job.run, 0, self._generation)
         actor = place(ShardOwner, name)
         owner = _Owner(Place(0, self._generation, name), actor)
-        lives = {each.number: each.life for each in self._workers if each.state == "working" or each.adopted}
+        at_work = [each.number for each in self._workers if each.at_work]
+        lives = {each.number: each.life + (not each.at_work) for each in self._workers if each.life}
         store = PostgresStore(self._job.store, self._job.run)
         try:
-            await ask(actor.open.remote(store, self._job.settings, lives, self._job.stop.steps))
+            await ask(
+                actor.open.remote(
+                    store, self._job.settings, self._job.stop.steps, lives=lives, at_work=at_work
+                )
+            )
             owner.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             self._note(f"an owner could not open the log: {_words(problem)}")
@@ -335,6 +345,7 @@ class Conductor:
                     break
                 continue
             worker.failures += 1
+            worker.state = "waiting for a slot"
             self._note(f"worker {worker.number}: {why}")
             await self._of_owner("lose", worker.number, worker.life, why)
             self._check_hope(worker, why)

@@ -35,8 +35,8 @@ def connect(address: str) -> None:
         ray.init(address=address, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
-            f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (start one with `ray start "
-            "--head`, see the page about clusters, and give its address and its token)"
+            f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
+            "and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
         ) from problem
 
 

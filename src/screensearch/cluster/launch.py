@@ -142,12 +142,19 @@ class Attached:
         while (view := self.view()).phase != "ended":
             on_view(view)
             time.sleep(LOOK_SECONDS)
-        self._call("collect")
+        self._dismiss()
         if view.problem and view.never_started and view.summary is not None:
             raise NeverStarted(view.problem, view.summary)
         if view.problem or view.summary is None:
             raise EnvironmentFailed(view.problem or "the run ended without a word")
         return view.summary
+
+    def _dismiss(self) -> None:
+        """Let the conductor of a run that has ended go, and see it go: another may be wanted at once."""
+        until = time.monotonic() + AWAY_SECONDS
+        while (actor := find_actor(conductor_name(self._run))) is not None and time.monotonic() < until:
+            actor.collect.remote()
+            time.sleep(LOOK_SECONDS)
 
     def _call(self, method: str, *arguments: object) -> object:
         """Ask the conductor, or its next life."""

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -45,18 +45,24 @@ class ShardOwner:
         self._failure = ""
 
     async def open(
-        self, store: PostgresStore, settings: dict[str, Any], lives: Mapping[int, int], steps: int | None
+        self,
+        store: PostgresStore,
+        settings: dict[str, Any],
+        steps: int | None,
+        *,
+        lives: Mapping[int, int],
+        at_work: Sequence[int],
     ) -> int:
         """Become the owner: take the lease, load the checkpoint, fold the tail. Returns the epoch.
 
-        `lives` are of the workers that are at work: they will go on where they are.
+        `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
         """
 
         def opening() -> tuple[ShardStore, int]:
             log = store.open_to_write(take_over=True)
             try:
                 shard = ShardStore(log, settings_from_document(settings), Budget(steps=steps))
-                for worker in lives:
+                for worker in at_work:
                     shard.recall(worker)
             except BaseException:
                 log.close()

@@ -138,7 +138,7 @@ class ShardStore:
             self._append(lost)
 
     def recall(self, worker: int) -> None:
-        """A worker is at work that this store has not heard of since it was opened: take its place from the log.
+        """Take the place of a worker from the log: it is at work, and this store has not heard of it yet.
 
         It has a step under way, which is lost if the worker is.
         """

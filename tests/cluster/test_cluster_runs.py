@@ -1,0 +1,146 @@
+"""Runs on a real Ray cluster with a real database: what they come to, and how they are led."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from postgres_server import PostgresServer
+from ray_cluster import TOKEN, RayCluster
+
+import screensearch as ss
+from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
+from screensearch.errors import RunBusy, RunNotFound, SettingsError
+
+ENVIRONMENT = "synthetic:notepad"
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+
+
+def explore(
+    cluster: RayCluster,
+    database: PostgresServer,
+    folder: Path,
+    *,
+    steps: int,
+    workers: int = 1,
+) -> ss.Summary:
+    start_on_cluster(
+        cluster.address,
+        ENVIRONMENT,
+        folder,
+        settings=SETTINGS,
+        stop=ss.StopRule(steps=steps),
+        workers=workers,
+        seed=5,
+        store=database.url(),
+    )
+    return Attached(cluster.address, folder).follow(lambda view: None)
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "screensearch", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluster(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    def embedded(name: str, store: str) -> str:
+        stop = ss.StopRule(steps=120)
+        return ss.start_exploration(
+            ENVIRONMENT, tmp_path / name, stop=stop, settings=SETTINGS, seed=5, store=store
+        ).digest
+
+    in_a_file, in_a_database = embedded("file", ""), embedded("database", database.url())
+    on_a_cluster = explore(cluster, database, tmp_path / "cluster", steps=120)
+    assert in_a_file == in_a_database == on_a_cluster.digest
+    assert on_a_cluster.ended == "steps"
+    with ss.open_run(tmp_path / "cluster") as run:
+        assert run.verify().holds
+
+
+def test_workers_in_parallel_take_exactly_as_many_steps_as_were_asked_for(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    summary = explore(cluster, database, tmp_path / "run", steps=301, workers=3)
+    assert summary.steps == 301
+    assert summary.lost == summary.worker_failures == 0
+    with ss.open_run(tmp_path / "run") as run:
+        assert run.verify().holds
+        assert {entry.episode.worker for _, entry in run.entries()} == {0, 1, 2}
+
+
+def test_a_run_is_left_looked_at_stopped_and_resumed(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    here = ("--cluster", cluster.address)
+    begun = command(
+        *("explore", ENVIRONMENT, "--store", database.url(), "--steps", "1000000", "--out", folder),
+        *("--no-screenshots", "--detach", *here),
+    )
+    assert begun.returncode == 0, begun.stderr
+    attached = Attached(cluster.address, folder)
+    while not attached.view().progress.steps:
+        pass
+    seen = json.loads(command("status", folder, "--json", *here).stdout)
+    assert seen["phase"] == "exploring"
+    assert len(seen["workers"]) == 1
+    everything = json.loads(command("status", "--json", *here).stdout)
+    assert [view["folder"] for view in everything] == [str(folder)]
+    with pytest.raises(RunBusy, match="attach"):
+        resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=2_000_000), workers=1)
+    stopped = command("stop", folder, "--json", *here)
+    assert stopped.returncode == 0, stopped.stderr
+    summary = json.loads(stopped.stdout)
+    assert summary["ended"] == "interrupted"
+    assert summary["steps"] > 0
+    with pytest.raises(RunNotFound, match="not under way"):
+        Attached(cluster.address, folder)
+    resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=summary["steps"] + 20), workers=2)
+    again = Attached(cluster.address, folder).follow(lambda view: None)
+    assert again.steps == summary["steps"] + 20
+    with ss.open_run(folder) as run:
+        assert run.verify().holds
+
+
+def test_a_cluster_needs_a_store(cluster: RayCluster, tmp_path: Path) -> None:
+    ended = command("explore", ENVIRONMENT, "--cluster", cluster.address, "--out", tmp_path / "run")
+    assert ended.returncode == 1
+    assert "--store" in ended.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_address_without_a_cluster_is_an_error_and_leaves_no_run(
+    database: PostgresServer, tmp_path: Path
+) -> None:
+    ended = command(
+        *("explore", ENVIRONMENT, "--cluster", "127.0.0.1:1", "--store", database.url()),
+        *("--out", tmp_path / "run"),
+    )
+    assert ended.returncode == 1
+    assert "127.0.0.1:1" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_nothing_secret_is_kept_with_the_run(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    explore(cluster, database, tmp_path / "run", steps=5)
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert TOKEN.encode() not in kept
+
+
+def test_a_run_on_a_cluster_cannot_be_kept_in_a_file(cluster: RayCluster, tmp_path: Path) -> None:
+    ss.start_exploration(ENVIRONMENT, tmp_path / "run", stop=ss.StopRule(steps=3), settings=SETTINGS)
+    with pytest.raises(SettingsError, match="is a file"):
+        resume_on_cluster(cluster.address, tmp_path / "run", stop=ss.StopRule(steps=5), workers=1)
