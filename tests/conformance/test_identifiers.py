@@ -215,6 +215,11 @@ def any_other(self: Tampered, match: Match) -> StateId | None:
             "answers about every screen; it raised",
         ),
         (tampered(add=lambda self, state, query: 1 / 0), "`add` takes in every screen; it raised"),
+        (tampered(find_since=lambda self, query, since, earlier: earlier), "answers as `find` does"),
+        (
+            tampered(find_since=lambda self, query, since, earlier: 1 / 0),
+            "`find_since` answers about every screen; it raised",
+        ),
     ],
 )
 def test_a_broken_clause_is_named(broken: type[Tampered], clause: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,40 @@ async def test_a_start_that_it_was_about_to_make_counts_whenever_its_episode_is_
     assert tell(second) == 1
     assert tell(report(second, ask(shard, second)[0], outcome=Outcome.CRASH)) == 1  # it ended early
     assert tell(BeginFailed(EpisodeId(0, 2), Outcome.CRASH, Evidence())) == 2  # that one, and the next
+
+
+class Busy(Answering):
+    """An owner that answers when it is told to."""
+
+    def __init__(self, shard: ShardStore) -> None:
+        super().__init__(shard)
+        self.waiting: list[tuple[Connection, Message]] = []
+
+    def take(self, connection: Connection, message: Message) -> None:
+        self.waiting.append((connection, message))
+
+    def answer(self) -> None:
+        for connection, message in self.waiting:
+            super().take(connection, message)
+
+
+async def test_a_worker_is_not_overdue_while_it_waits_for_an_answer(
+    shard: ShardStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, owner = asyncio.get_running_loop(), Busy(shard)
+    connection = Connection(owner, 0)
+    start = loop.time()
+    deadline = shard.settings.explore.step_deadline_seconds
+    connection.data_received(pack(begin(0, 0, "go")))
+    with monkeypatch.context() as later:
+        later.setattr(loop, "time", lambda: start + 10 * deadline)
+        assert connection.overdue() is None
+        owner.answer()
+        assert connection.overdue() is None  # its time begins now
+        later.setattr(loop, "time", lambda: start + 20 * deadline)
+        overdue = connection.overdue()
+    assert overdue is not None
+    assert "nothing was heard of it" in overdue
 
 
 def test_a_step_under_way_is_waited_for_as_long_as_a_hang_takes_to_be_told() -> None:

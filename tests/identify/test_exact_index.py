@@ -75,6 +75,31 @@ def test_comparing_with_a_state_that_is_not_there_is_an_index_error(core: type[I
         index.compare(state, atoms(1), atoms(1))
 
 
+@pytest.mark.parametrize("core", CORES)
+def test_a_search_that_goes_on_looks_at_later_states_and_those_it_is_told(core: type[Index]) -> None:
+    index = core(50, 50, 60)
+    for _ in range(3):
+        index.add(atoms(1, 2), atoms(3))
+    query = atoms(1, 2), atoms(3)
+    assert index.find_since(1, *query) == ((1, 2, 2, 1, 1), (2, 2, 2, 1, 1))
+    assert index.find_since(2, *query, 0) == ((0, 2, 2, 1, 1), (2, 2, 2, 1, 1))
+    assert index.find_since(3, *query) is None
+    assert index.find_since(2**40, *query, 1) == ((1, 2, 2, 1, 1), None)
+    assert index.find_since(0, atoms(7), atoms(8), 1) is None  # what it is told must pass as well
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_a_search_cannot_go_on_from_what_is_not_there(core: type[Index]) -> None:
+    index = core(50, 50, 93)
+    index.add(atoms(1), atoms(1))
+    with pytest.raises(IndexError, match="no state 1: the index holds 1"):
+        index.find_since(1, atoms(1), atoms(1), 1)
+    with pytest.raises(OverflowError):
+        index.find_since(-1, atoms(1), atoms(1))
+    with pytest.raises(TypeError):
+        index.find_since(0, atoms(1))  # type: ignore[call-arg]
+
+
 @pytest.mark.skipif(CompiledIndex is None, reason="the compiled core is not built")
 @pytest.mark.parametrize("given", [array("i", [1]), array("d", [1.0]), b"abcd", [1, 2], None])
 def test_the_compiled_core_wants_buffers_of_unsigned_integers(given: Any) -> None:

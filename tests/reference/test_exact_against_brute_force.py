@@ -73,6 +73,25 @@ def check_find(index: Index, truth: BruteForce, rule: Rule, screen: Screen) -> N
     assert (None if second is None else counted(rule, second)) == (expected[1] if len(expected) > 1 else None)
 
 
+@pytest.mark.parametrize("core", CORES)
+@settings(max_examples=300, deadline=None)
+@given(rules, st.lists(screens, max_size=25), st.lists(screens, min_size=1, max_size=5), st.data())
+def test_a_search_that_goes_on_finds_what_a_whole_one_finds(
+    core: type[Index], rule: Rule, founders: list[Screen], queries: list[Screen], data: st.DataObject
+) -> None:
+    index = core(*rule)
+    since = data.draw(st.integers(0, len(founders)))
+    for founder in founders[:since]:
+        index.add(atoms(founder[0]), atoms(founder[1]))
+    asked = [(atoms(roles), atoms(texts)) for roles, texts in [*queries, *founders]]
+    earlier = [index.find(*query) for query in asked]
+    for founder in founders[since:]:
+        index.add(atoms(founder[0]), atoms(founder[1]))
+    for query, before in zip(asked, earlier, strict=True):
+        found = [each[0] for each in before or () if each is not None]
+        assert index.find_since(since, *query, *found) == index.find(*query)
+
+
 class Decider:
     """A pool over one of the cores, led through a history beside brute force."""
 

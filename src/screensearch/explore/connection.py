@@ -45,6 +45,7 @@ class Connection(asyncio.Protocol):
         self.steps = 0  # that this life of the worker reported
         self._starts = 0  # since the last of them
         self._in_episode = False
+        self._unanswered = 0  # messages that it waits for us to answer
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owner = owner
         settings = owner.shard.settings
@@ -62,7 +63,9 @@ class Connection(asyncio.Protocol):
 
     @property
     def silent_seconds(self) -> float:
-        """How long nothing has been heard of the worker."""
+        """How long nothing has been heard of the worker, though it was its turn to speak."""
+        if self._unanswered:
+            return 0.0
         return asyncio.get_running_loop().time() - self._since
 
     def overdue(self) -> str | None:
@@ -101,6 +104,7 @@ class Connection(asyncio.Protocol):
             else:
                 self._starts += 1
                 self._in_episode = True  # until the receipt says that there is none
+            self._unanswered += 1
             self._owner.take(self, frame)
         elif isinstance(frame, Announce):
             self._owner.shard.announce(frame)
@@ -115,6 +119,8 @@ class Connection(asyncio.Protocol):
             self.finished.set_result(None)
 
     def send(self, frame: Frame) -> None:
+        if isinstance(frame, Receipt | Failed):
+            self._unanswered -= 1
         if isinstance(frame, Receipt):
             self.told_to_end = self.told_to_end or not frame.proceed
             self._in_episode = self._in_episode and frame.here is not None

@@ -1,6 +1,6 @@
 """The owner: one store, and worker processes around it.
 
-Messages that arrive while a commit is under way form the next batch, so the cost of a durable
+Messages that arrive while a commit is under way form the next batch (`serving`), so the cost of a durable
 commit is shared by all workers that wait. A worker that dies, or lets its deadline pass, is logged as
 lost and replaced; one that cannot even take a step ends the run with its own words.
 """
@@ -22,6 +22,8 @@ from types import FrameType
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError
 from screensearch.explore.connection import Connection
+from screensearch.explore.messages import Receipt
+from screensearch.explore.serving import Serving
 from screensearch.explore.store import Message, ShardStore
 from screensearch.explore.wire import Assignment, Failed
 from screensearch.explore.worker import NoStart, back_off_seconds, too_futile
@@ -42,9 +44,7 @@ class Owner:
         self._folder = folder
         self._seed = seed
         self._settings = settings_document(shard.settings)
-        self._pending: list[tuple[Connection, Message]] = []
-        self._scheduled = False
-        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._serving = Serving(shard)
         self._processes: set[asyncio.subprocess.Process] = set()
         self._stopping_since: float | None = None
         self._news = asyncio.Event()  # a step was recorded, or its worker was lost
@@ -52,18 +52,23 @@ class Owner:
     async def run(self, workers: int) -> None:
         """Keep so many workers at it; return when every one of them was told that it is enough."""
         tending = {asyncio.ensure_future(self._tend(worker)) for worker in range(workers)}
-        waiting: set[asyncio.Future[None]] = {self._broken, *tending}
+        broken = self._serving.broken
+        waiting: set[asyncio.Future[None]] = {broken, *tending}
         try:
-            while waiting != {self._broken}:
+            while waiting != {broken}:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-                for each in sorted(done, key=lambda future: future is not self._broken):
+                for each in sorted(done, key=lambda future: future is not broken):
                     each.result()  # a log that failed is raised, not its consequences
         finally:
             for each in tending:
                 each.cancel()
             self.kill_workers()
-            await asyncio.gather(*tending, return_exceptions=True)  # what ended the run is told, not these
-            self._broken.cancel()
+            try:
+                await asyncio.gather(
+                    *tending, return_exceptions=True
+                )  # what ended the run is told, not these
+            finally:
+                await self._serving.close()
 
     def stopping_seconds(self) -> float:
         """For how long the run has been about to stop."""
@@ -79,26 +84,14 @@ class Owner:
         for process in self._processes:
             _kill(process)
 
-    # -- batches ------------------------------------------------------------------------------
-
     def take(self, connection: Connection, message: Message) -> None:
-        """Queue a message; the batch runs once everything that has arrived is read."""
-        self._pending.append((connection, message))
-        if not self._scheduled:
-            self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._serve_batch)
+        """Let a message be recorded, and answer it when it is."""
 
-    def _serve_batch(self) -> None:
-        batch, self._pending, self._scheduled = self._pending, [], False
-        try:
-            answers = self.shard.handle([message for _, message in batch])
-            for (connection, _), answer in zip(batch, answers, strict=True):
-                connection.send(Failed(str(answer)) if isinstance(answer, FormatError) else answer)
+        def answer(said: Receipt | FormatError) -> None:
+            connection.send(Failed(str(said)) if isinstance(said, FormatError) else said)
             self._news.set()
-            self.shard.checkpoint_if_due()  # after the answers: it takes a while
-        except Exception as problem:
-            if not self._broken.done():
-                self._broken.set_exception(problem)
+
+        self._serving.take(message, answer)
 
     # -- processes ----------------------------------------------------------------------------
 
@@ -114,7 +107,8 @@ class Owner:
                 continue
             if connection.gave_up:  # nothing is lost: the log says what became of each start
                 raise NoStart(failure) if connection.never_started else EnvironmentFailed(failure)
-            self.shard.lose(worker, failure or "it ended without being told to")
+            async with self._serving.turn():
+                self.shard.lose(worker, failure or "it ended without being told to")
             self._news.set()
             if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
                 raise EnvironmentFailed(f"worker {worker} failed: {failure}")
@@ -142,6 +136,8 @@ class Owner:
     async def _run_process(self, worker: int, futile: int) -> tuple[Connection, str | None]:
         """One life of a worker process, and how it failed if it did."""
         path = _output_path(self._folder, worker)
+        async with self._serving.turn():
+            first_episode = self.shard.next_episode(worker)
         try:
             path.parent.mkdir(exist_ok=True)
             said_before = path.stat().st_size if path.exists() else 0
@@ -155,7 +151,7 @@ class Owner:
                 settings=self._settings,
                 folder=str(self._folder),
                 seed=self._seed,
-                first_episode=self.shard.next_episode(worker),
+                first_episode=first_episode,
                 futile=futile,
             )
         )
@@ -167,8 +163,9 @@ class Owner:
             connection.close()
             code = await _reap(process)
             self._processes.discard(process)
-            if not watched and not connection.told_to_end:
-                self.shard.abandon(worker, "the run was ended while it was at work")
+            async with self._serving.turn():  # what it said last is answered by now
+                if not watched and not connection.told_to_end:
+                    self.shard.abandon(worker, "the run was ended while it was at work")
         if connection.failure is not None:
             return connection, connection.failure
         if code == 0 and connection.told_to_end:

@@ -1,8 +1,9 @@
 """The single writer of a run: resolve, append, fold, answer.
 
-A plain object in one process. `handle` takes all the messages that have come in, makes them
-durable with one commit, and only then answers: every answer of a batch describes the same
-committed graph. A message repeated is answered again and counted once.
+A plain object in one process. It takes all the messages that have come in, makes them durable with one
+commit, and only then answers: every answer of a batch describes the same committed graph. A message
+repeated is answered again and counted once. `handle` does all of it at once; `prepare`, `take`, `commit`
+and `answer` are its parts, for an owner that has other things to do while a commit is under way.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from screensearch.explore.messages import (
     Sighting,
     Tried,
 )
-from screensearch.identify.resolve import IDENTIFIERS, Resolver
+from screensearch.identify.resolve import IDENTIFIERS, Prepared, Resolver
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log, failed_start
@@ -50,6 +51,23 @@ Message = Begin | BeginFailed | Report
 
 EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
 """Outcomes that count as steps: an action was carried out, or its target was found missing."""
+
+DECIDED = (Outcome.OK, Outcome.MISSED)
+"""Outcomes after which the application is still there, so that its screen is a state."""
+
+
+class Submission(NamedTuple):
+    """A message, and what was done for it ahead of its turn."""
+
+    message: Message
+    prepared: Prepared | None = None
+
+
+class Batch(NamedTuple):
+    """Messages that were taken: what each became, or why it was refused."""
+
+    messages: list[Message]
+    taken: list[Entry | FormatError]
 
 
 class Place(NamedTuple):
@@ -86,9 +104,24 @@ class ShardStore:
 
     def handle(self, messages: Sequence[Message]) -> list[Receipt | FormatError]:
         """Record a batch durably and answer each message in order; a bad one is refused alone."""
+        batch = self.take([Submission(message) for message in messages])
+        self.commit()
+        return self.answer(batch)
+
+    def prepare(self, message: Message) -> Submission:
+        """Search for a message's screen ahead of its turn. Leaves the log alone, and decides nothing."""
+        if isinstance(message, BeginFailed) or message.sighting is None or message.sighting.screen is None:
+            return Submission(message)
+        if isinstance(message, Report) and message.outcome not in DECIDED:
+            return Submission(message)
+        return Submission(message, self.resolver.prepare(message.sighting.screen))
+
+    def take(self, submissions: Sequence[Submission]) -> Batch:
+        """Decide, append and fold; a bad message is refused alone. It is durable once `commit` returns."""
+        messages = [message for message, _ in submissions]
         taken: list[Entry | FormatError] = []
-        with self._batch():
-            for message in messages:
+        with self._unbroken():
+            for message, prepared in submissions:
                 try:
                     self._check(message)
                 except StoreFailed:  # also one that found damage, which is a matter of format as well
@@ -96,10 +129,19 @@ class ShardStore:
                 except FormatError as problem:
                     taken.append(problem)
                 else:
-                    taken.append(self._take(message))
+                    taken.append(self._take(message, prepared))
+        return Batch(messages, taken)
+
+    def commit(self) -> None:
+        """Make what was taken durable. Another thread may do this, if nobody uses the log meanwhile."""
+        with self._unbroken():
+            self.log.commit()
+
+    def answer(self, batch: Batch) -> list[Receipt | FormatError]:
+        """The answers to a batch that is durable, in order, before another one is taken."""
         return [
             entry if isinstance(entry, FormatError) else self._receipt(message, entry)
-            for message, entry in zip(messages, taken, strict=True)
+            for message, entry in zip(batch.messages, batch.taken, strict=True)
         ]
 
     def announce(self, announcement: Announce) -> None:
@@ -179,11 +221,17 @@ class ShardStore:
     @contextmanager
     def _batch(self) -> Iterator[None]:
         """All or nothing: what the body appends is durable when it is left."""
+        with self._unbroken():
+            yield
+            self.log.commit()
+
+    @contextmanager
+    def _unbroken(self) -> Iterator[None]:
+        """Whatever the body fails at is the end of this store."""
         if self._failed is not None:
             raise StoreFailed(self._failed)
         try:
             yield
-            self.log.commit()
         except BaseException as problem:
             # The graph may be ahead of the log now: nothing may be answered from it any more.
             self._failed = f"the log could not be written: {problem}"
@@ -206,7 +254,7 @@ class ShardStore:
         what = f"step {message.step} of {message.episode}"
         if message.outcome is Outcome.LOST:
             raise FormatError(f"{what} says lost: that is for the owner of a run to say")
-        if message.outcome in (Outcome.OK, Outcome.MISSED) and sighting is None:
+        if message.outcome in DECIDED and sighting is None:
             raise FormatError(f"{what} is {message.outcome} but shows no screen")
         choice = message.choice
         if not all(map(math.isfinite, (choice.prior, choice.value, choice.score))):
@@ -225,11 +273,11 @@ class ShardStore:
         earlier = self.log.find(report.episode, report.step - 1)
         return None if earlier is None or earlier[1].decision is None else earlier[1].decision.state
 
-    def _take(self, message: Message) -> Entry:
+    def _take(self, message: Message, prepared: Prepared | None) -> Entry:
         earlier = self._repeated(message)
         if earlier is not None:
             return earlier
-        entry = self._entry(message)
+        entry = self._entry(message, prepared)
         self._append(entry)
         worker = entry.episode.worker
         self._under_way.pop(worker, None)
@@ -260,33 +308,33 @@ class ShardStore:
     def _append(self, entry: Entry) -> None:
         self.graph.apply_entry(self.log.append(entry), entry)
 
-    def _entry(self, message: Message) -> Entry:
+    def _entry(self, message: Message, prepared: Prepared | None) -> Entry:
         if isinstance(message, Report):
-            return self._transition(message)
+            return self._transition(message, prepared)
         if isinstance(message, Begin):
-            return self._arrival(message)
+            return self._arrival(message, prepared)
         return FailedStart(
             message.episode, message.outcome, message.evidence, message.configuration, message.note
         )
 
-    def _arrival(self, begin: Begin) -> Arrival:
+    def _arrival(self, begin: Begin, prepared: Prepared | None) -> Arrival:
         row = self._row(begin.sighting)
         return Arrival(
             episode=begin.episode,
-            decision=self._decide(row, begin.sighting),
+            decision=self._decide(row, begin.sighting, prepared),
             screen=row,
             evidence=begin.evidence,
             configuration=begin.configuration,
         )
 
-    def _transition(self, report: Report) -> Transition:
+    def _transition(self, report: Report, prepared: Prepared | None) -> Transition:
         row: int | None = None
         decision: Decision | None = None
         earned: Reward | None = None
         if report.sighting is not None:
             row = self._row(report.sighting)
-            if report.outcome in (Outcome.OK, Outcome.MISSED):
-                decision = self._decide(row, report.sighting)
+            if report.outcome in DECIDED:
+                decision = self._decide(row, report.sighting, prepared)
         if report.outcome is Outcome.OK:
             assert decision is not None  # checked
             earned = reward_on(
@@ -317,12 +365,12 @@ class ShardStore:
         assert sighting.row is not None  # checked
         return sighting.row
 
-    def _decide(self, row: int, sighting: Sighting) -> Decision:
+    def _decide(self, row: int, sighting: Sighting, prepared: Prepared | None) -> Decision:
         """The state of a screen. Most screens were decided before: their row answers."""
         decision = self._decided.get(row)
         if decision is None:
             screen = sighting.screen if sighting.screen is not None else self.log.screen(row)
-            decision = self.resolver.resolve(screen)
+            decision = self.resolver.resolve(screen, prepared)
             self._decided[row] = self.resolver.resolve(screen)  # what its memo says from now on
         return decision
 

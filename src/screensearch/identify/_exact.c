@@ -29,6 +29,10 @@
  *
  * Atoms of a kind with weight 0 take no part in 1-3.
  *
+ * A search may go on where an earlier one stopped. States never change, and "better" is a total order
+ * (score, then age), so the best two of all states are the best two among the two that were found before
+ * and the states added since. Lists of states ascend: where the later ones begin is a bisection.
+ *
  * All methods hold the interpreter's lock from start to end: an index is never seen half changed. A
  * failed allocation raises MemoryError and leaves the index as it was. */
 
@@ -351,16 +355,42 @@ static void consider(Index *index, const Query *query, uint32_t number, Pair *pa
     }
 }
 
-static void search(Index *index, const Query *query, Pair *pair) {
+static void begin_search(Index *index, Pair *pair) {
     pair->best.state = pair->second.state = NONE;
     if (++index->search == 0) {
         memset(index->stamps.items, 0, index->stamps.count * sizeof(uint32_t));
         index->search = 1;
     }
+}
+
+static size_t first_bare(const List *list, size_t since) {
+    const uint32_t *states = list->items;
+    size_t low = 0, high = since ? list->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (states[middle] < since) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static const Posting *first_posting(const Posting *postings, size_t count, size_t since) {
+    size_t low = 0, high = since ? count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (postings[middle].state < since) low = middle + 1;
+        else high = middle;
+    }
+    return postings + low;
+}
+
+/* Goes through the states from `since` on. */
+static void search(Index *index, const Query *query, size_t since, Pair *pair) {
     for (int list = 0; list < 3; list++) {
         if ((list != 1 && query->roles) || (list != 0 && query->texts)) continue;
-        const uint32_t *bare = index->bare[list].items;
-        for (size_t i = 0; i < index->bare[list].count; i++) consider(index, query, bare[i], pair);
+        const List *bare = &index->bare[list];
+        for (size_t i = first_bare(bare, since); i < bare->count; i++)
+            consider(index, query, ((const uint32_t *)bare->items)[i], pair);
     }
     uint64_t position = 0;
     for (uint32_t i = 0; i < query->count && position <= query->lacking; i++) {
@@ -368,8 +398,9 @@ static void search(Index *index, const Query *query, Pair *pair) {
         if (!index->weights[token & 1]) continue;
         const Head *head = head_of(index, token);
         if (head) {
-            const Posting *posting = (const Posting *)index->postings.items + head->block;
-            for (const Posting *end = posting + head->count; posting < end; posting++) {
+            const Posting *block = (const Posting *)index->postings.items + head->block;
+            const Posting *posting = first_posting(block, head->count, since);
+            for (const Posting *end = block + head->count; posting < end; posting++) {
                 if (position + posting->position > query->difference) continue;
                 if ((uint64_t)bits(posting->sketch ^ query->sketch) > query->difference) continue;
                 consider(index, query, posting->state, pair);
@@ -491,8 +522,9 @@ static PyObject *found_tuple(const Found *found) {
                          found->union_texts);
 }
 
-/* (the best, the runner-up or None) */
+/* (the best, the runner-up or None), or None */
 static PyObject *answer(const Pair *pair) {
+    if (pair->best.state == NONE) Py_RETURN_NONE;
     PyObject *runner_up = pair->second.state == NONE ? Py_NewRef(Py_None) : found_tuple(&pair->second);
     if (!runner_up) return NULL;
     return Py_BuildValue("(NN)", found_tuple(&pair->best), runner_up);
@@ -510,8 +542,39 @@ static PyObject *index_find(Index *self, PyObject *const *arguments, Py_ssize_t 
     Pair pair;
     if (two(arguments, count, "find()") < 0 || load(self, arguments[0], arguments[1], &query) < 0) return NULL;
     prepare(self, &query);
-    search(self, &query, &pair);
-    if (pair.best.state == NONE) Py_RETURN_NONE;
+    begin_search(self, &pair);
+    search(self, &query, 0, &pair);
+    return answer(&pair);
+}
+
+/* The number of a state of this index. */
+static int read_state(const Index *index, PyObject *object, size_t *number) {
+    *number = PyLong_AsSize_t(object);
+    if (*number == (size_t)-1 && PyErr_Occurred()) return -1;
+    if (*number < index->states.count) return 0;
+    PyErr_Format(PyExc_IndexError, "no state %zu: the index holds %zu", *number, index->states.count);
+    return -1;
+}
+
+static PyObject *index_find_since(Index *self, PyObject *const *arguments, Py_ssize_t count) {
+    Query query;
+    Pair pair;
+    size_t number;
+    if (count < 3) {
+        PyErr_SetString(PyExc_TypeError, "find_since() takes a count of states, the role atoms, the text atoms "
+                                         "and the states found before");
+        return NULL;
+    }
+    size_t since = PyLong_AsSize_t(arguments[0]);
+    if (since == (size_t)-1 && PyErr_Occurred()) return NULL;
+    for (Py_ssize_t i = 3; i < count; i++)
+        if (read_state(self, arguments[i], &number) < 0) return NULL;
+    if (load(self, arguments[1], arguments[2], &query) < 0) return NULL;
+    prepare(self, &query);
+    begin_search(self, &pair);
+    for (Py_ssize_t i = 3; i < count; i++)
+        if (read_state(self, arguments[i], &number) == 0) consider(self, &query, (uint32_t)number, &pair);
+    search(self, &query, since, &pair);
     return answer(&pair);
 }
 
@@ -530,13 +593,9 @@ static PyObject *index_compare(Index *self, PyObject *const *arguments, Py_ssize
         PyErr_SetString(PyExc_TypeError, "compare() takes a state, the role atoms and the text atoms");
         return NULL;
     }
-    size_t number = PyLong_AsSize_t(arguments[0]);
-    if (number == (size_t)-1 && PyErr_Occurred()) return NULL;
+    size_t number;
+    if (read_state(self, arguments[0], &number) < 0) return NULL;
     if (load(self, arguments[1], arguments[2], &query) < 0) return NULL;
-    if (number >= self->states.count) {
-        PyErr_Format(PyExc_IndexError, "no state %zu: the index holds %zu", number, self->states.count);
-        return NULL;
-    }
     prepare(self, &query);
     overlap(self, &query, (uint32_t)number, UNBOUNDED, &found);
     return found_tuple(&found);
@@ -594,6 +653,8 @@ static void index_dealloc(Index *self) {
 static PyMethodDef methods[] = {
     {"find", (PyCFunction)(void (*)(void))index_find, METH_FASTCALL,
      "find(roles, texts): the best state over the threshold, and the runner-up; None when there is none."},
+    {"find_since", (PyCFunction)(void (*)(void))index_find_since, METH_FASTCALL,
+     "find_since(since, roles, texts, *found): the same among the states from `since` on and those found before."},
     {"add", (PyCFunction)(void (*)(void))index_add, METH_FASTCALL,
      "add(roles, texts): found the next state and return its number."},
     {"compare", (PyCFunction)(void (*)(void))index_compare, METH_FASTCALL,

@@ -33,6 +33,7 @@ class Index(Protocol):
     @property
     def nbytes(self) -> int: ...
     def find(self, roles: Atoms, texts: Atoms, /) -> Answer | None: ...
+    def find_since(self, since: int, roles: Atoms, texts: Atoms, /, *found: int) -> Answer | None: ...
     def add(self, roles: Atoms, texts: Atoms, /) -> int: ...
     def compare(self, state: int, roles: Atoms, texts: Atoms, /) -> Overlaps: ...
 
@@ -55,7 +56,17 @@ class ExactIdentifier:
         self._states: array[int] = array("Q")  # of this pool, ascending: place in the index -> state
 
     def find(self, query: Query) -> Match | None:
-        answer = self._index.find(query.roles, query.texts)
+        return self._best(self._index.find(query.roles, query.texts))
+
+    def find_since(self, query: Query, since: int, earlier: Match | None) -> Match | None:
+        found: list[int] = []
+        if earlier is not None:
+            found.append(self._place(earlier.state))
+            if earlier.runner_up is not None:
+                found.append(self._place(earlier.runner_up.state))
+        return self._best(self._index.find_since(since, query.roles, query.texts, *found))
+
+    def _best(self, answer: Answer | None) -> Match | None:
         if answer is None:
             return None
         best, second = answer
@@ -69,13 +80,16 @@ class ExactIdentifier:
         self._states.append(state)
 
     def measure(self, state: StateId, query: Query) -> Match:
-        place = bisect_left(self._states, state)
-        if place == len(self._states) or self._states[place] != state:
-            raise KeyError(state)
-        return self._match(state, self._index.compare(place, query.roles, query.texts))
+        return self._match(state, self._index.compare(self._place(state), query.roles, query.texts))
 
     def describe(self) -> str:
         return f"exact ({describe_index(self._index)})"
+
+    def _place(self, state: StateId) -> int:
+        place = bisect_left(self._states, state)
+        if place == len(self._states) or self._states[place] != state:
+            raise KeyError(state)
+        return place
 
     def _match(self, state: StateId, found: Overlaps, runner_up: RunnerUp | None = None) -> Match:
         roles, texts = Overlap(*found[1:3]), Overlap(*found[3:5])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -75,10 +76,21 @@ class ExactIndex:
 
     def find(self, roles: Atoms, texts: Atoms, /) -> Answer | None:
         """The best state over the threshold and the runner-up, ties to the oldest; None if there is none."""
-        found = self._search(self._query(roles, texts))
-        if not found:
+        return self.find_since(0, roles, texts)
+
+    def find_since(self, since: int, roles: Atoms, texts: Atoms, /, *found: int) -> Answer | None:
+        """The same, among the states from `since` on and those `found` before.
+
+        With the two that `find` gave when there were `since` states, the answer is that of `find` now.
+        """
+        if since < 0:
+            raise OverflowError(f"a count of states is not negative, as {since} is")
+        for state in found:
+            self._require(state)
+        best = self._search(self._query(roles, texts), since, found)
+        if not best:
             return None
-        return found[0], found[1] if len(found) > 1 else None
+        return best[0], best[1] if len(best) > 1 else None
 
     def add(self, roles: Atoms, texts: Atoms, /) -> int:
         """Found the next state and return its number."""
@@ -100,10 +112,13 @@ class ExactIndex:
 
     def compare(self, state: int, roles: Atoms, texts: Atoms, /) -> Overlaps:
         """The overlaps with a state's founding screen, whatever the threshold."""
-        if not 0 <= state < len(self._states):
-            raise IndexError(f"no state {state}: the index holds {len(self._states)}")
+        self._require(state)
         query = self._query(roles, texts)
         return self._overlaps(query, state)
+
+    def _require(self, state: int) -> None:
+        if not 0 <= state < len(self._states):
+            raise IndexError(f"no state {state}: the index holds {len(self._states)}")
 
     def _query(self, roles: Atoms, texts: Atoms) -> _Query:
         sets = frozenset(roles), frozenset(texts)
@@ -143,20 +158,23 @@ class ExactIndex:
             most = max(most, self._budget * size // (cost - self._budget))
         return most
 
-    def _search(self, query: _Query) -> list[Overlaps]:
-        """Every state over the threshold: best first, ties to the oldest."""
-        candidates: set[int] = set()
-        if not query.roles:
-            candidates.update(self._bare[0])
-        if not query.texts:
-            candidates.update(self._bare[1])
-        if not query.roles and not query.texts:
-            candidates.update(self._bare[2])
+    def _search(self, query: _Query, since: int, found_before: Sequence[int]) -> list[Overlaps]:
+        """The best two over the threshold, ties to the oldest. All lists of states ascend."""
+        candidates = set(found_before)
+        bare = (not query.roles, not query.texts, not query.roles and not query.texts)
+        for wanted, listed in zip(bare, self._bare, strict=True):
+            if wanted:
+                candidates.update(listed[bisect_left(listed, since) :])
         for position, token in enumerate(query.tokens[: query.lacking + 1]):
             posted = self._postings.get(token)
             if posted is None:
                 continue
             states, positions = posted
+            if since:
+                first = bisect_left(states, since)
+                if first == len(states):
+                    continue
+                states, positions = states[first:], positions[first:]
             deepest = query.difference - position
             if deepest >= positions[-1] and len(states) == 1:
                 candidates.add(states[0])

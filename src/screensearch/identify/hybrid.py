@@ -1,7 +1,8 @@
 """`hybrid`, as in the paper (section 4.2): BM25 and HNSW nominate, fusion ranks, the score decides.
 
 The highest-ranked of the fused candidates that passes the merge rule is the state, even if another one
-scores higher; what the two rankings do not nominate is not seen.
+scores higher; what the two rankings do not nominate is not seen. A new state changes both rankings, so a
+search cannot go on where an earlier one stopped (`resolve.Continuing`): it is made whole, in its turn.
 """
 
 from __future__ import annotations

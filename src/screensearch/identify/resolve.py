@@ -2,6 +2,9 @@
 
 Screens are compared within a pool only: the exact filters (paper, section 4.2) name the metadata that
 all screens of a pool share. Each pool has an identifier of its own; states are numbered across pools.
+
+States are founded one after the other, but most of the work of a decision can be done before its turn has
+come (`Resolver.prepare`): in its turn only the states that were founded meanwhile are looked at.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import difflib
 from array import array
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Decision, RunnerUp
@@ -89,6 +92,15 @@ class Match:
     runner_up: RunnerUp | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A search ahead of its turn: what the first `among` states of the screen's pool have for it."""
+
+    query: Query
+    among: int  # 0 where nothing was searched yet
+    match: Match | None
+
+
 class Identifier(Protocol):
     """The states of one pool. The resolver keeps the memo: an identifier need not know repeats.
 
@@ -114,6 +126,21 @@ class Identifier(Protocol):
         ...
 
 
+@runtime_checkable
+class Continuing(Identifier, Protocol):
+    """An identifier that can go on with a search where an earlier one stopped.
+
+    Only those are searched ahead of a decision's turn; another one is asked in its turn, for everything.
+    """
+
+    def find_since(self, query: Query, since: int, earlier: Match | None) -> Match | None:
+        """What `find` answers, `earlier` being what it answered when the pool had its first `since` states.
+
+        The same answer to the last digit, without a look at those states again. Changes nothing.
+        """
+        ...
+
+
 IDENTIFIERS: Registry[Callable[[IdentifySettings, Embedder | None], Identifier]] = Registry("identifier")
 """Identifier plugins: each is called with the settings and an embedder, once for every pool.
 
@@ -126,9 +153,26 @@ class Pool:
 
     def __init__(self, identifier: Identifier) -> None:
         self._identifier = identifier
+        self._continuing = identifier if isinstance(identifier, Continuing) else None
+        self._founded = 0
         self._memo: dict[str, Decision | StateId] = {}  # a bare state: scores not yet measured
 
-    def decide(self, screen: Screen, intern: Callable[[Screen], Query], new: StateId) -> Decision:
+    def prepare(self, screen: Screen, intern: Callable[[Screen], Query]) -> Prepared | None:
+        """Search ahead; None if the memo knows this screen. Decides nothing and remembers nothing."""
+        if screen.key in self._memo:
+            return None
+        query = intern(screen)
+        if self._continuing is None:
+            return Prepared(query, 0, None)
+        return Prepared(query, self._founded, self._continuing.find(query))
+
+    def decide(
+        self,
+        screen: Screen,
+        intern: Callable[[Screen], Query],
+        new: StateId,
+        prepared: Prepared | None = None,
+    ) -> Decision:
         """Ask the memo, then the identifier; if neither knows this screen, it founds the state `new`.
 
         `intern` is called only for atoms that the memo cannot answer: most screens are repeats.
@@ -136,11 +180,11 @@ class Pool:
         remembered = self._memo.get(screen.key)
         if isinstance(remembered, Decision):
             return remembered
-        query = intern(screen)
+        query = intern(screen) if prepared is None else prepared.query
         if remembered is not None:
             decision = self._memo[screen.key] = self._measure(remembered, query)
             return decision
-        match = self._identifier.find(query)
+        match = self._find(query, prepared)
         if match is None:
             self.found(new, query)
             return Decision(new, "new")
@@ -150,11 +194,19 @@ class Pool:
     def found(self, state: StateId, query: Query) -> None:
         """Take in a new state, founded by this screen."""
         self._identifier.add(state, query)
+        self._founded += 1
         self._memo[query.screen.key] = Decision(state, "memo")
 
     def join(self, state: StateId, screen: Screen) -> None:
         """Remember that this screen is of that state; its scores are measured when first asked for."""
         self._memo[screen.key] = state
+
+    def _find(self, query: Query, prepared: Prepared | None) -> Match | None:
+        if prepared is None or self._continuing is None:
+            return self._identifier.find(query)
+        if prepared.among == self._founded:
+            return prepared.match
+        return self._continuing.find_since(query, prepared.among, prepared.match)
 
     def _measure(self, state: StateId, query: Query) -> Decision:
         try:
@@ -187,13 +239,22 @@ class Resolver:
         """The identifier in use, and what it lacks."""
         return self._description
 
-    def resolve(self, screen: Screen) -> Decision:
-        """Decide, and remember the decision.
+    def prepare(self, screen: Screen) -> Prepared | None:
+        """Do ahead what a decision about this screen will need; None if it will need nothing.
+
+        No decision depends on whether, or when, this was called: nothing is founded or remembered but the
+        numbers of new atoms, and those only tell atoms apart.
+        """
+        pool = self._pools.get(self._pool_name(screen.metadata))
+        return Prepared(self._query(screen), 0, None) if pool is None else pool.prepare(screen, self._query)
+
+    def resolve(self, screen: Screen, prepared: Prepared | None = None) -> Decision:
+        """Decide, and remember the decision. `prepared` may be what `prepare` gave for this screen before.
 
         A memo decision repeats the scores of the first decision about these atoms: a state that was
         founded since, and would fit better, does not change the past.
         """
-        decision = self._pool(screen.metadata).decide(screen, self._query, self._states)
+        decision = self._pool(screen.metadata).decide(screen, self._query, self._states, prepared)
         if decision.founded:
             self._states += 1
         return decision
@@ -215,8 +276,11 @@ class Resolver:
             raise FormatError(f"the log names state {state}, but only {self._states} were founded before it")
         pool.join(state, screen)
 
+    def _pool_name(self, metadata: Metadata) -> Hashable:
+        return tuple([getattr(metadata, name) for name in self.settings.filters])
+
     def _pool(self, metadata: Metadata) -> Pool:
-        name = tuple([getattr(metadata, name) for name in self.settings.filters])
+        name = self._pool_name(metadata)
         pool = self._pools.get(name)
         if pool is None:
             pool = self._pools[name] = Pool(self._factory(self.settings, self._embedder))

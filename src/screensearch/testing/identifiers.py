@@ -12,12 +12,13 @@ from screensearch.encode.atoms import AtomTable
 from screensearch.encode.embed_hashing import HashingEmbedder
 from screensearch.encode.embedder import Embedder
 from screensearch.encode.encoder import atoms_key
-from screensearch.identify.resolve import Identifier, IdentifySettings, Match, Query
+from screensearch.identify.resolve import Continuing, Identifier, IdentifySettings, Match, Query
 from screensearch.identify.verify import MergeSettings, jaccard
 from screensearch.testing.contract import ContractBroken, require, unbroken
 
 THRESHOLDS = (0.75, 0.93, 1.0)
 TOLERANCE = 1e-9
+_CONTINUED = 4  # how often a search goes on
 POOLS = (Metadata("app", "light", "1", "main|app"), Metadata("app", "light", "1", "dialog|save"))
 
 MakePool = Callable[[], Identifier]
@@ -55,7 +56,8 @@ def check_identifier(
     and `measure` says the same; a runner-up is another state over the threshold; a founding screen
     measures 1 against itself; `measure` raises `KeyError` for a state that is elsewhere; `find` changes
     nothing, so that one which was only given its states, as from a log, answers like one that searched;
-    equal calls in equal order give equal answers, whatever happens in other pools.
+    equal calls in equal order give equal answers, whatever happens in other pools; one that has
+    `find_since` answers by it as by `find`, wherever the earlier search stopped.
     """
     if embedder is None and getattr(make_identifier, "needs_embedder", False):
         embedder = HashingEmbedder()
@@ -76,6 +78,7 @@ def _check_history(make_pool: MakePool, threshold: float, history: list[Screen])
         _check_measures(pool, elsewhere)
         _check_repeated(make_pool(), pool)
         _check_restored(make_pool(), pool)
+        _check_continued(make_pool(), pool)
 
 
 def _explore(make_pool: MakePool, threshold: float, history: list[Screen]) -> list[_Pool]:
@@ -203,6 +206,30 @@ def _check_restored(fresh: Identifier, pool: _Pool) -> None:
             "one that was only given its states answers like one that searched",
             (expected, answer),
         )
+
+
+def _check_continued(fresh: Identifier, pool: _Pool) -> None:
+    """Every question, asked first when there were few states and gone on with as others are founded."""
+    if not isinstance(fresh, Continuing):
+        return
+    earlier: list[tuple[int, Match | None]] = [(0, None)] * len(pool.asked)
+    founders = list(pool.founders.items())
+    stops = {len(founders) * part // _CONTINUED for part in range(1, _CONTINUED + 1)}
+    for count, (state, founder) in enumerate(founders, start=1):
+        _add(fresh, state, founder)
+        if count not in stops:
+            continue
+        for place, asked in enumerate(pool.asked):
+            since, found = earlier[place]
+            expected = _find(fresh, asked.query)
+            with unbroken("`find_since` answers about every screen"):
+                answer = fresh.find_since(asked.query, since, found)
+            require(
+                answer == expected,
+                f"`find_since`, after {since} of {count} states, answers as `find` does",
+                (expected, answer),
+            )
+            earlier[place] = (count, answer)
 
 
 def make_screen(roles: list[str], texts: list[str], metadata: Metadata) -> Screen:
