@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-START_SECONDS = 90.0
+START_SECONDS = 150.0
 END_SECONDS = 20.0
 STORE_BYTES = 80_000_000
 
@@ -31,6 +31,7 @@ os.environ.update(
         "RAY_AUTH_TOKEN": TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
         # A node that is gone or frozen is to be noticed in seconds: on a busy machine, some more.
+        "RAY_raylet_start_wait_time_s": "120",
         "RAY_health_check_initial_delay_ms": "5000",
         "RAY_health_check_period_ms": "1000",
         "RAY_health_check_timeout_ms": "3000",

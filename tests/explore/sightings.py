@@ -9,7 +9,7 @@ from screensearch.domain.screen import Box, Element, Observation, Window
 from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
 from screensearch.encode.encoder import Encoder
 from screensearch.explore.budget import Budget
-from screensearch.explore.messages import Begin, BeginFailed, Receipt, Report, Sighting
+from screensearch.explore.messages import Begin, BeginFailed, Land, Receipt, Report, Sighting
 from screensearch.explore.store import ShardStore
 from screensearch.record.sqlite_log import SqliteLog
 
@@ -53,7 +53,7 @@ def report(
     )
 
 
-def ask(store: ShardStore, *messages: Begin | BeginFailed | Report) -> list[Receipt]:
+def ask(store: ShardStore, *messages: Begin | BeginFailed | Land | Report) -> list[Receipt]:
     answers = store.handle(messages)
     for answer in answers:
         if not isinstance(answer, Receipt):

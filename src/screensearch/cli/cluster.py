@@ -111,12 +111,12 @@ def status(run: Path | None, cluster: str, as_json: bool) -> None:
 
 def _print_parts(view: View) -> None:
     out = console()
-    parts = table("part", "state", "node", "process", "failures", "queue", "batch ms", "epoch")
+    parts = table("part", "state", "node", "process", "failures", "queue", "answer ms", "epoch")
     for owner in view.owners:
         parts.add_row(
             f"owner {owner.shard}",
             *(owner.state, owner.node, str(owner.process), str(owner.generation - 1), str(owner.queue)),
-            *(f"{1000 * owner.batch_seconds:.1f}", str(owner.epoch)),
+            *(f"{1000 * owner.answer_seconds:.1f}", str(owner.epoch)),
         )
     for worker in view.workers:
         process = str(worker.process) if worker.process else ""

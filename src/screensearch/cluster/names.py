@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from screensearch.domain.shard import ShardKey
 from screensearch.explore.budget import StopRule
 from screensearch.explore.progress import Figures, Progress, Summary
 from screensearch.explore.wire import Assignment, Failed
@@ -77,16 +78,23 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """What an owner says when it has become one."""
+
+    epoch: int
+    key: ShardKey | None  # of the shard, once it has a screen
+
+
+@dataclass(frozen=True, slots=True)
 class OwnerReport:
     """How an owner is: its figures, and what keeps it busy."""
 
     node: str
     process: int
     figures: Figures
-    under_way: int  # granted steps that are not recorded yet
-    queue: int  # messages that wait for a batch
-    batch_seconds: float  # of the latest one, commit included
-    busy_seconds: float  # with the batch under way: a database that is away shows here
+    left: int | None  # steps that it may still grant; None without a limit
+    queue: int  # messages that wait for their answer
+    answer_seconds: float  # how long the oldest of them waits, or the latest did: commit included
     epoch: int
     failure: str = ""  # why it can write no more
 
@@ -113,7 +121,7 @@ class OwnerView:
     node: str = ""
     process: int = 0
     queue: int = 0
-    batch_seconds: float = 0.0
+    answer_seconds: float = 0.0
     epoch: int = 0
 
 

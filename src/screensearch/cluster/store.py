@@ -2,18 +2,23 @@
 
 An owner may die, hang or be replaced at any time. Then the conductor says who has taken its place, and
 the last message is sent again: an owner answers a message that it knows as it was answered before.
+
+Rows of the screen table carry the number of their shard here, as states do everywhere.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 from screensearch.cluster.engine import Gone, ask, find_actor
 from screensearch.cluster.names import Place, conductor_name
+from screensearch.domain.shard import ShardKey, first_of, shard_key, shard_of, within
 from screensearch.errors import FormatError, ScreenSearchError, StoreFailed
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report, Sighting
+from screensearch.explore.store import DECIDED
 from screensearch.explore.wire import Failed, pack_body, unpack
 
 ANSWER_SECONDS = 5.0
@@ -37,6 +42,8 @@ class ClusterStore:
         self._run = run
         self._life = life
         self._owners: dict[int, tuple[Place, Any]] = {}  # by shard
+        self._shards: dict[ShardKey, int] = {}
+        self._here = 0  # the shard that the episode is in
         self.heard = time.monotonic()  # when an owner last answered
         self.waits = False
         self.steps = 0
@@ -44,24 +51,54 @@ class ClusterStore:
 
     async def begin(self, begin: Begin) -> Receipt:
         self.starts += 1
-        return await self._ask(0, begin)
+        self._here = await self._shard(begin.sighting)
+        return await self._ask(self._here, replace(begin, sighting=_inside(begin.sighting)))
 
     async def begin_failed(self, failed: BeginFailed) -> Receipt:
         self.starts += 1
         return await self._ask(0, failed)
 
     async def record(self, report: Report) -> Receipt:
-        receipt = await self._ask(0, report)
+        """Record a step where it began. If it ended in another shard, that one says in which state, first."""
+        landed: Receipt | None = None
+        sighting, source = report.sighting, shard_of(report.source)
+        if sighting is not None and report.outcome in DECIDED:
+            self._here = await self._shard(sighting)
+            if self._here != source:
+                landing = Land(report.episode, report.step, _inside(sighting), report.evidence)
+                landed = await self._ask(self._here, landing)
+                if landed.here is None:  # its life was over before
+                    return landed
+                report = replace(report, sighting=None, landed=landed.here.state)
+        elif sighting is not None and sighting.row is not None and shard_of(sighting.row) != source:
+            report = replace(report, sighting=None)  # it is in no table over there
+        if report.sighting is not None:
+            report = replace(report, sighting=_inside(report.sighting))
+        receipt = await self._ask(source, report)
         self.steps += 1
         self.starts = 0
-        return receipt
+        return receipt if landed is None else landed
 
     async def announce(self, announcement: Announce) -> None:
         """Nothing waits for this, and nothing depends on its arrival."""
-        if 0 in self._owners:
-            self._owners[0][1].announce.remote(self._life, pack_body(announcement))
+        if self._here in self._owners:
+            self._owners[self._here][1].announce.remote(self._life, pack_body(announcement))
 
-    async def _ask(self, shard: int, message: Begin | BeginFailed | Report) -> Receipt:
+    async def _shard(self, sighting: Sighting) -> int:
+        """Where a screen belongs."""
+        if sighting.row is not None:
+            return shard_of(sighting.row)
+        assert sighting.screen is not None  # one of the two is there
+        key = shard_key(sighting.screen.metadata)
+        while key not in self._shards:
+            number = await self._conductor_says("shard", key)
+            if number is None:
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                self._shards[key] = int(number)
+        return self._shards[key]
+
+    async def _ask(self, shard: int, message: Begin | BeginFailed | Land | Report) -> Receipt:
         body = pack_body(message)
         self.waits = True
         try:
@@ -73,7 +110,9 @@ class ClusterStore:
             raise Retired(answer.message) if answer.retired else FormatError(answer.message)
         if not isinstance(answer, Receipt):
             raise FormatError(f"the owner answered with {type(answer).__name__}, not with a receipt")
-        return answer
+        if answer.here is None:
+            return answer
+        return replace(answer, here=replace(answer.here, row=first_of(shard) + answer.here.row))
 
     async def _answer(self, shard: int, body: bytes) -> bytes:
         """Whatever it takes: ask the owner, ask who has taken its place, ask that one."""
@@ -107,13 +146,22 @@ class ClusterStore:
 
     async def _locate(self, shard: int) -> tuple[Place | None, Any]:
         """Who owns a shard, if anyone does at the moment."""
-        try:
-            conductor = await asyncio.to_thread(find_actor, conductor_name(self._run))
-            if conductor is None:
-                return None, None
-            place = await ask(conductor.locate.remote(shard), seconds=ANSWER_SECONDS)
-            if place is None:
-                return None, None
-            return place, await asyncio.to_thread(find_actor, place.name)
-        except (TimeoutError, Gone):
+        place = await self._conductor_says("locate", shard)
+        if not isinstance(place, Place):
             return None, None
+        return place, await asyncio.to_thread(find_actor, place.name)
+
+    async def _conductor_says(self, method: str, about: object) -> Any:
+        """What the conductor answers; None when it does not know, or is itself between two lives."""
+        conductor = await asyncio.to_thread(find_actor, conductor_name(self._run))
+        if conductor is None:
+            return None
+        try:
+            return await ask(getattr(conductor, method).remote(about), seconds=ANSWER_SECONDS)
+        except (TimeoutError, Gone):
+            return None
+
+
+def _inside(sighting: Sighting) -> Sighting:
+    """A sighting as the owner of its shard knows it."""
+    return sighting if sighting.row is None else replace(sighting, row=within(sighting.row))

@@ -43,12 +43,16 @@ class RunnerUp:
     score: float
 
 
+ELSEWHERE = "elsewhere"
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Which state a screen belongs to, and why.
 
     `how` is ``memo`` (these atoms were decided before), ``match`` (joined a state over the
-    threshold) or ``new`` (founded a state). Scores compare with the state's founding screen.
+    threshold), ``new`` (founded a state) or ``elsewhere`` (decided by the owner of another shard, whose
+    log has the screen). Scores compare with the state's founding screen.
     """
 
     state: StateId
@@ -100,7 +104,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """The first screen of an episode: an entry of the log with step 0."""
+    """The first screen of an episode: an entry of the log with step 0.
+
+    With a greater step it is the screen on which a step of another shard has ended in this one.
+    """
 
     episode: EpisodeId
     decision: Decision
@@ -140,7 +147,8 @@ class Transition:
     """One logged execution: an entry of the log with step ≥ 1.
 
     `decision` and `screen` say where it ended; both are absent when nothing could be observed.
-    A capture keeps its screen but has no decision: it is not a state of this application.
+    A capture keeps its screen but has no decision: it is not a state of this application. A step that ended
+    in another shard has a decision but no screen: that one's log has it.
     """
 
     episode: EpisodeId

@@ -60,6 +60,24 @@ class Budget:
         self.taken = self._last_discovery = taken
         self._found = states
 
+    def cede(self, most: int) -> int:
+        """Give so many steps away, as far as nobody was granted them; returns how many it were."""
+        if self._steps is None:
+            return most
+        given = max(0, min(most, self._steps - self.taken - self.under_way))
+        self._steps -= given
+        return given
+
+    def receive(self, steps: int) -> None:
+        """Have so many steps more to grant."""
+        if self._steps is not None:
+            self._steps += steps
+
+    @property
+    def left(self) -> int | None:
+        """Steps that may still be granted; None when there is no limit."""
+        return None if self._steps is None else max(0, self._steps - self.taken - self.under_way)
+
     def grant(self, worker: int) -> bool:
         """Whether this worker may take one more step."""
         if worker in self._granted:

@@ -48,8 +48,21 @@ class BeginFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Land:
+    """A step of another shard ended on a screen of this one. The report of the step follows, over there."""
+
+    episode: EpisodeId
+    step: int
+    sighting: Sighting
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """One action was executed. `sighting` is absent when nothing could be observed after it."""
+    """One action was executed. `sighting` is absent when nothing could be observed after it.
+
+    It is absent, too, when the step ended in another shard, which has `landed` it in a state.
+    """
 
     episode: EpisodeId
     step: int
@@ -59,6 +72,7 @@ class Report:
     sighting: Sighting | None
     evidence: Evidence
     note: str = ""
+    landed: StateId | None = None
 
 
 @dataclass(frozen=True, slots=True)

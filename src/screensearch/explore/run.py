@@ -18,11 +18,12 @@ from screensearch.errors import ScreenSearchError
 from screensearch.explore.findings import Finding, find_failures
 from screensearch.explore.skipped import Skipped, count_skipped
 from screensearch.explore.store import restore_graph
-from screensearch.explore.verify import Verification, verify_log
+from screensearch.explore.verify import Verification, join_verifications, verify_log
 from screensearch.identify.resolve import Resolver
 from screensearch.identify.verify import Comparison, compare
 from screensearch.record.graph import StateGraph, Tried
 from screensearch.record.run import RunFolder, open_run_folder
+from screensearch.record.sharded_log import ShardedLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,11 @@ class Run:
         return self.log.screen(self._founding_row(state))
 
     def _founding_row(self, state: StateId) -> int:
-        row = self.log.founder(state) if 0 <= state < self.graph.states else None
+        row = None if self.graph.first_seen(state) is None else self.log.founder(state)
         if row is None:
+            shards = f", in {len(self.log.shards)} shards" if isinstance(self.log, ShardedLog) else ""
             raise ScreenSearchError(
-                f"{self.path} has no state {state}: it has {self.graph.states}, counted from 0"
+                f"{self.path} has no state {state}: it has {self.graph.states}, counted from 0{shards}"
             )
         return row
 
@@ -177,8 +179,13 @@ class Run:
         return resolver.resolve(founder).state == resolver.resolve(screen).state
 
     def verify(self) -> Verification:
-        """Derive everything again from the log and compare."""
-        return verify_log(self.log, self.settings, self.artifacts)
+        """Derive everything again from the log, shard by shard, and compare."""
+        if not isinstance(self.log, ShardedLog):
+            return verify_log(self.log, self.settings, self.artifacts)
+        parts = [
+            verify_log(log, self.settings, self.artifacts, shard=shard) for shard, log in self.log.shards
+        ]
+        return join_verifications(parts, self.graph.digest())
 
     def describe(self) -> dict[str, Any]:
         """The manifest and the main figures, as JSON values."""

@@ -12,12 +12,15 @@ import asyncio
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
+from screensearch.domain.shard import first_of
 from screensearch.domain.text import storable
 from screensearch.domain.transition import (
+    ELSEWHERE,
     Arrival,
     Decision,
     Entry,
@@ -36,6 +39,7 @@ from screensearch.explore.messages import (
     Begin,
     BeginFailed,
     Here,
+    Land,
     Receipt,
     Report,
     Sighting,
@@ -47,7 +51,7 @@ from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log, failed_start
 from screensearch.select.reward import reward_on
 
-Message = Begin | BeginFailed | Report
+Message = Begin | BeginFailed | Land | Report
 
 EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
 """Outcomes that count as steps: an action was carried out, or its target was found missing."""
@@ -81,8 +85,9 @@ class Place(NamedTuple):
 class ShardStore:
     """One shard: its log, its identifier and its graph, kept in step with each other."""
 
-    def __init__(self, log: Log, settings: Settings, budget: Budget | None = None) -> None:
+    def __init__(self, log: Log, settings: Settings, budget: Budget | None = None, *, shard: int = 0) -> None:
         self.log = log
+        self._first = first_of(shard)  # of its states: the resolver counts them from 0
         self.settings = settings
         self.budget = budget or Budget()
         self._places: dict[int, Place] = {}  # by worker
@@ -92,7 +97,7 @@ class ShardStore:
         self.resolver = make_resolver(settings)
         self.graph = restore_graph(log, settings)
         for (_, state, founder), screen in log.known_screens():
-            self.resolver.restore(screen, state, founder=founder)
+            self.resolver.restore(screen, state - self._first, founder=founder)
         executed = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
         self.budget.start_from(executed, self.graph.states)
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
@@ -249,12 +254,12 @@ class ShardStore:
             row = sighting.row
             if row is None or not (row in self._decided or self.log.has_screen(row)):
                 raise FormatError(f"{message.episode} names row {row} of the screen table: there is none")
-        if isinstance(message, Begin):
+        if isinstance(message, Begin | Land):
             return
         what = f"step {message.step} of {message.episode}"
         if message.outcome is Outcome.LOST:
             raise FormatError(f"{what} says lost: that is for the owner of a run to say")
-        if message.outcome in DECIDED and sighting is None:
+        if message.outcome in DECIDED and sighting is None and message.landed is None:
             raise FormatError(f"{what} is {message.outcome} but shows no screen")
         choice = message.choice
         if not all(map(math.isfinite, (choice.prior, choice.value, choice.score))):
@@ -283,7 +288,7 @@ class ShardStore:
         self._under_way.pop(worker, None)
         if isinstance(entry, Transition):
             self.budget.take(worker)
-        if entry.decision is None:
+        if entry.decision is None or entry.decision.how == ELSEWHERE:
             self._places.pop(worker, None)
             return entry
         self._places[worker] = Place(entry.episode, entry.step, entry.decision.state)
@@ -298,7 +303,7 @@ class ShardStore:
 
     def _repeated(self, message: Message) -> Entry | None:
         """The entry that this message already became, if it was sent before."""
-        step = message.step if isinstance(message, Report) else 0
+        step = message.step if isinstance(message, Report | Land) else 0
         place = self._place(message)
         if place is not None and step == place.step + 1:
             return None  # the step that was due: no need to ask the log
@@ -311,27 +316,30 @@ class ShardStore:
     def _entry(self, message: Message, prepared: Prepared | None) -> Entry:
         if isinstance(message, Report):
             return self._transition(message, prepared)
-        if isinstance(message, Begin):
+        if isinstance(message, Begin | Land):
             return self._arrival(message, prepared)
         return FailedStart(
             message.episode, message.outcome, message.evidence, message.configuration, message.note
         )
 
-    def _arrival(self, begin: Begin, prepared: Prepared | None) -> Arrival:
-        row = self._row(begin.sighting)
+    def _arrival(self, message: Begin | Land, prepared: Prepared | None) -> Arrival:
+        row = self._row(message.sighting)
         return Arrival(
-            episode=begin.episode,
-            decision=self._decide(row, begin.sighting, prepared),
+            episode=message.episode,
+            decision=self._decide(row, message.sighting, prepared),
             screen=row,
-            evidence=begin.evidence,
-            configuration=begin.configuration,
+            evidence=message.evidence,
+            configuration=message.configuration if isinstance(message, Begin) else (),
+            step=message.step if isinstance(message, Land) else 0,
         )
 
     def _transition(self, report: Report, prepared: Prepared | None) -> Transition:
         row: int | None = None
         decision: Decision | None = None
         earned: Reward | None = None
-        if report.sighting is not None:
+        if report.landed is not None:
+            decision = Decision(report.landed, ELSEWHERE)
+        elif report.sighting is not None:
             row = self._row(report.sighting)
             if report.outcome in DECIDED:
                 decision = self._decide(row, report.sighting, prepared)
@@ -370,14 +378,27 @@ class ShardStore:
         decision = self._decided.get(row)
         if decision is None:
             screen = sighting.screen if sighting.screen is not None else self.log.screen(row)
-            decision = self.resolver.resolve(screen, prepared)
-            self._decided[row] = self.resolver.resolve(screen)  # what its memo says from now on
+            decision = self._ours(self.resolver.resolve(screen, prepared))
+            self._decided[row] = self._ours(self.resolver.resolve(screen))  # what its memo says from now on
         return decision
+
+    def _ours(self, decision: Decision) -> Decision:
+        """A decision of the resolver with the numbers that states have in this shard."""
+        if not self._first:
+            return decision
+        second = decision.runner_up
+        return replace(
+            decision,
+            state=self._first + decision.state,
+            runner_up=None if second is None else replace(second, state=self._first + second.state),
+        )
 
     # -- the answer ---------------------------------------------------------------------------
 
     def _receipt(self, message: Message, entry: Entry) -> Receipt:
         here: Here | None = None
+        if entry.decision is not None and entry.decision.how == ELSEWHERE:  # the next step is granted there
+            return Receipt(self.graph.sequence, proceed=True, here=None, begun=True)
         if entry.decision is not None:
             assert entry.screen is not None  # a decision is about a screen
             state = entry.decision.state

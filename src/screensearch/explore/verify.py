@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
-from screensearch.domain.transition import Entry, EpisodeId, Outcome, Transition
+from screensearch.domain.shard import first_of
+from screensearch.domain.transition import ELSEWHERE, Entry, EpisodeId, Outcome, Transition
 from screensearch.record.artifacts import Artifacts
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log
@@ -33,7 +35,7 @@ class Verification:
         return not self.problems
 
 
-def verify_log(log: Log, settings: Settings, artifacts: Artifacts) -> Verification:
+def verify_log(log: Log, settings: Settings, artifacts: Artifacts, *, shard: int = 0) -> Verification:
     """Refold the log from its first entry and compare with what was noted while it was written.
 
     Checked: the storage itself; that numbers have no gaps and episodes no missing steps; that a step
@@ -43,7 +45,7 @@ def verify_log(log: Log, settings: Settings, artifacts: Artifacts) -> Verificati
     named is there.
     """
     log.integrity_check()
-    audit = _Audit(log, settings, artifacts)
+    audit = _Audit(log, settings, artifacts, first_of(shard))
     for damage in log.damaged_checkpoints():
         audit.problem(f"{damage} (a cache: opening the run folds its log instead)")
     for sequence, entry in log.read():
@@ -51,10 +53,27 @@ def verify_log(log: Log, settings: Settings, artifacts: Artifacts) -> Verificati
     return audit.result()
 
 
+def join_verifications(parts: Sequence[Verification], digest: str) -> Verification:
+    """What the shards of a run come to together; `digest` is of the graph of all of them."""
+    return Verification(
+        entries=sum(part.entries for part in parts),
+        states=sum(part.states for part in parts),
+        edges=sum(part.edges for part in parts),
+        checkpoints=sum(part.checkpoints for part in parts),
+        screenshots=sum(part.screenshots for part in parts),
+        digest=digest,
+        problems=tuple(
+            f"shard {place}: {each}" for place, part in enumerate(parts) for each in part.problems
+        ),
+    )
+
+
 class _Audit:
     """One pass over the log, with a graph of its own."""
 
-    def __init__(self, log: Log, settings: Settings, artifacts: Artifacts) -> None:
+    def __init__(self, log: Log, settings: Settings, artifacts: Artifacts, first: StateId) -> None:
+        self._first = first
+        self._founded = 0
         self._settings = settings
         self._artifacts = artifacts
         self._graph = StateGraph(settings.ambiguity)
@@ -89,7 +108,7 @@ class _Audit:
             self._problems.append(f"and {self._dropped} more")
         return Verification(
             entries=self._graph.sequence,
-            states=self._graph.states,
+            states=self._founded,
             edges=self._graph.edges,
             checkpoints=self._checked,
             screenshots=len(self._screenshots),
@@ -117,7 +136,7 @@ class _Audit:
 
     def _check_decision(self, sequence: int, entry: Entry) -> None:
         decision = entry.decision
-        if decision is None:
+        if decision is None or decision.how == ELSEWHERE:
             return
         known = self._graph.first_seen(decision.state) is not None
         if decision.founded == known:
@@ -125,8 +144,10 @@ class _Audit:
                 f"entry {sequence} says {decision.how!r} of state {decision.state}, which was "
                 f"{'there already' if known else 'not there yet'}"
             )
-        if decision.founded and decision.state != self._graph.states:
-            self.problem(f"entry {sequence} founds state {decision.state}; the next is {self._graph.states}")
+        if decision.founded:
+            if decision.state != (new := self._first + self._founded):
+                self.problem(f"entry {sequence} founds state {decision.state}; the next is {new}")
+            self._founded += 1
 
     def _check_reward(self, sequence: int, entry: Transition) -> None:
         if entry.outcome is not Outcome.OK:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from screensearch.errors import FormatError
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report
 
 LENGTH = struct.Struct("<I")
 LONGEST = 256 * 1024 * 1024
@@ -41,8 +41,8 @@ class Failed:
     retired: bool = False  # said to a worker: another one has taken its place
 
 
-Frame = Assignment | Failed | Begin | BeginFailed | Report | Announce | Receipt
-_TYPES: tuple[type[Any], ...] = (Assignment, Failed, Begin, BeginFailed, Report, Announce, Receipt)
+Frame = Assignment | Failed | Begin | BeginFailed | Report | Land | Announce | Receipt
+_TYPES: tuple[type[Any], ...] = (Assignment, Failed, Begin, BeginFailed, Report, Land, Announce, Receipt)
 _TAG = {kind: bytes([index]) for index, kind in enumerate(_TYPES)}
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODERS = tuple(msgspec.msgpack.Decoder(kind) for kind in _TYPES)

@@ -27,7 +27,7 @@ from screensearch.domain.transition import (
     Transition,
 )
 from screensearch.errors import FormatError, NewerFormat
-from screensearch.record.log import FAILED_STARTS, START, failed_start
+from screensearch.record.log import FAILED_STARTS, LANDING, START, failed_start
 
 FORMAT_VERSION = 1
 
@@ -120,6 +120,7 @@ def encode_entry(entry: Entry) -> StoredEntry:
         )
     outcome, source, signature, snapshot, total = START, None, None, None, None
     if isinstance(entry, Arrival):
+        outcome = LANDING if entry.step else START
         detail.configuration = entry.configuration
     elif isinstance(entry, FailedStart):
         outcome = failed_start(entry.outcome)
@@ -171,7 +172,7 @@ def decode_entry(stored: StoredEntry) -> Entry:
     try:
         detail = _DETAIL.decode(stored.detail)
         failed = FAILED_STARTS.get(stored.outcome)
-        outcome = None if stored.outcome == START else failed or Outcome(stored.outcome)
+        outcome = None if stored.outcome in (START, LANDING) else failed or Outcome(stored.outcome)
     except (msgspec.DecodeError, ValueError) as problem:
         raise FormatError(f"{what} is malformed: {problem}") from problem
     decision = _decision(stored.target, detail.decision)

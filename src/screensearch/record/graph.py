@@ -17,7 +17,7 @@ from screensearch.errors import FormatError
 from screensearch.record import ambiguity as measure
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.columns import GraphColumns, decode_columns
-from screensearch.record.log import FAILED_STARTS, START, Row, row_of
+from screensearch.record.log import FAILED_STARTS, LANDING, START, Row, row_of
 
 _OK = "ok"
 _NO_ACTIONS: Mapping[str, Tried] = MappingProxyType({})
@@ -138,6 +138,11 @@ class StateGraph:
                 state = states.get(source)  # type: ignore[arg-type]  # None is in no graph
                 if outcome == START:
                     outcomes[outcome] = outcomes.get(outcome, 0) + 1
+                elif outcome == LANDING and target is not None:
+                    outcomes[outcome] = outcomes.get(outcome, 0) + 1
+                    if target not in states:
+                        states[target] = _State(sequence)
+                    target = None  # the visit is counted where the step was
                 elif state is None:
                     if source is not None or target is not None or outcome not in FAILED_STARTS:
                         raise FormatError(f"entry {sequence} leaves a state that none has reached: {row}")
@@ -187,7 +192,10 @@ class StateGraph:
 
     @property
     def outcomes(self) -> Mapping[str, int]:
-        """Entries by outcome; arrivals count as ``start``, failed starts as ``start:crash`` and so on."""
+        """Entries by outcome; arrivals count as ``start``, failed starts as ``start:crash`` and so on.
+
+        ``landing`` counts steps of other shards that ended in this one.
+        """
         return MappingProxyType(self._outcomes)
 
     def iter_states(self) -> Iterator[StateId]:

@@ -17,6 +17,9 @@ from screensearch.errors import FormatError, ScreenSearchError
 START = "start"
 """The outcome of an `Arrival` in rows and counts: not an execution, so not an `Outcome`."""
 
+LANDING = "landing"
+"""The outcome of an `Arrival` in the middle of an episode: its step is an entry of another shard's log."""
+
 FAILED_STARTS = {f"{START}:{outcome.value}": outcome for outcome in START_FAILURES}
 """The outcomes of a `FailedStart` there, such as ``start:crash``: no execution either."""
 
@@ -29,7 +32,7 @@ class Row(NamedTuple):
     """The columns of an entry that the fold reads."""
 
     sequence: int
-    outcome: str  # START, one of FAILED_STARTS or the value of an Outcome
+    outcome: str  # START, LANDING, one of FAILED_STARTS or the value of an Outcome
     source: StateId | None
     signature: str | None
     target: StateId | None
@@ -64,7 +67,7 @@ def failed_start(outcome: Outcome) -> str:
 def row_of(sequence: int, entry: Entry) -> Row:
     """The row that a log gives for this entry. An `OK` must carry all that the statistics need."""
     if isinstance(entry, Arrival):
-        return Row(sequence, START, None, None, entry.decision.state, None)
+        return Row(sequence, LANDING if entry.step else START, None, None, entry.decision.state, None)
     if isinstance(entry, FailedStart):
         return Row(sequence, failed_start(entry.outcome), None, None, None, None)
     reward = None if entry.reward is None else entry.reward.total

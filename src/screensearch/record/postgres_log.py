@@ -39,12 +39,12 @@ class PostgresLog(PostgresReading):
         self._screen_ids: dict[tuple[str, int], int] = {}
         self._metadata_ids: dict[Metadata, int] = {}
         self._latest: dict[int, tuple[int, int]] = {}  # by worker: its latest committed episode and step
-        self._founded = Numbers()  # states
+        self._founded: set[StateId] = set()  # few, and of a shard that may begin anywhere
         self._decided = Numbers()  # screens
         self._sender: Sender | None = None
         if lease is not None:
             self._sender = Sender(session, lease)
-            self._founded.add_all(self._numbers("entries", "target", "founded"))
+            self._founded.update(self._numbers("entries", "target", "founded"))
             self._decided.add_all(self._numbers("decisions", "screen", "true"))
 
     @property
@@ -100,6 +100,16 @@ class PostgresLog(PostgresReading):
         except BaseException:
             session.close()
             raise
+
+    @classmethod
+    def shards(cls, url: str, run: str) -> list[str]:
+        """The names of a run's shards."""
+        session = Session(url, "screensearch reader")
+        try:
+            check_tables(session)
+            return [name for (name,) in session.rows("SELECT shard FROM logs WHERE run = %s", run)]
+        finally:
+            session.close()
 
     @classmethod
     def drop(cls, url: str, run: str, shard: str) -> None:
@@ -280,7 +290,7 @@ class PostgresLog(PostgresReading):
         for worker, latest in batch.latest.items():
             if worker in self._latest:  # else the log may have a later one
                 self._latest[worker] = max(latest, self._latest[worker])
-        self._founded.add_all(batch.founded)
+        self._founded |= batch.founded
         self._decided.add_all(batch.decided)
 
     def rollback(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from screensearch.errors import PluginUnavailable, SettingsError
 from screensearch.record.log import Log
+from screensearch.record.sharded_log import ShardedLog
 from screensearch.record.sqlite_file import check_log_file
 from screensearch.record.sqlite_log import SqliteLog
 
@@ -91,21 +92,41 @@ class PostgresStore:
 
     url: str
     run: str
+    shard: int = 0
+
+    @property
+    def _shard(self) -> str:
+        return str(self.shard or "")
 
     def create(self) -> None:
-        _postgres_log().create(self.url, self.run, "").close()
+        _postgres_log().create(self.url, self.run, self._shard).close()
+
+    def shards(self) -> list[int]:
+        """The shards of the run, in order of their numbers."""
+        return sorted(int(name or 0) for name in _postgres_log().shards(self.url, self.run))
 
     def check(self, *, owned: bool) -> None:
         self.open_to_read(owned=owned).close()
 
     def open_to_read(self, *, owned: bool) -> Log:
-        return _postgres_log().open_to_read(self.url, self.run, "")
+        """This shard; the first one stands for the whole run, whose shards are then read as one."""
+        numbers = [self.shard] if self.shard else self.shards()
+        logs: list[tuple[int, Log]] = []
+        try:
+            for number in numbers or [0]:
+                name = str(number or "")
+                logs.append((number, _postgres_log().open_to_read(self.url, self.run, name)))
+        except BaseException:
+            for _, log in logs:
+                log.close()
+            raise
+        return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
 
     def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
-        return _postgres_log().open_to_write(self.url, self.run, "", take_over=take_over)
+        return _postgres_log().open_to_write(self.url, self.run, self._shard, take_over=take_over)
 
     def discard(self) -> None:
-        _postgres_log().drop(self.url, self.run, "")
+        _postgres_log().drop(self.url, self.run, self._shard)
 
 
 def _postgres_log() -> type[PostgresLog]:

@@ -1,0 +1,243 @@
+"""The owners of a run's shards: placed, watched, and replaced when they are gone, silent or shut out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from screensearch.cluster.engine import Gone, ask, end, place
+from screensearch.cluster.names import Job, Opened, OwnerReport, OwnerView, Place, owner_name
+from screensearch.cluster.owner import ShardOwner
+from screensearch.domain.shard import ShardKey
+from screensearch.explore.progress import Figures
+from screensearch.record.stores import PostgresStore
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""How often owners are asked how they are."""
+
+SILENT_SECONDS = 5.0
+"""Whoever does not say how it is for so long is replaced."""
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """What a new owner must know of the workers."""
+
+    lives: dict[int, int]  # by worker, the first that is not over
+    at_work: list[int]
+
+
+@dataclass
+class _Shard:
+    """One shard over its owners."""
+
+    number: int
+    steps: int | None  # that its owners may grant in all, those taken before included
+    key: ShardKey | None = None
+    generation: int = 0  # of its latest owner
+    place: Place | None = None
+    actor: Any = None
+    report: OwnerReport | None = None
+    serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
+    watching: asyncio.Task[None] | None = None
+
+    @property
+    def figures(self) -> Figures:
+        return Figures() if self.report is None else self.report.figures
+
+
+class Owners:
+    """All shards of a run, each with an owner, always."""
+
+    def __init__(self, job: Job, workers: Callable[[], AtWork], on_trouble: Callable[[str], None]) -> None:
+        self._job = job
+        self._workers = workers
+        self._on_trouble = on_trouble
+        self._shards: dict[int, _Shard] = {}
+        self._stopping = False
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted(self._shards))
+
+    async def find(self, generations: dict[int, int]) -> None:
+        """Have owners for the shards that the run has in the database; `generations` are of those before."""
+        store = PostgresStore(self._job.store, self._job.run)
+        while True:
+            try:
+                numbers = await asyncio.to_thread(store.shards)
+                break
+            except Exception as problem:  # the database may be away; whatever it is, it is told
+                self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
+                await asyncio.sleep(LOOK_SECONDS)
+        for number in numbers:
+            steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
+            self._have(_Shard(number, steps, generation=generations.get(number, 0)))
+        for number in numbers:
+            await self._shards[number].serving.wait()
+        if len(numbers) > 1:
+            await self._count_steps_once()
+
+    def _have(self, shard: _Shard) -> None:
+        self._shards[shard.number] = shard
+        shard.watching = asyncio.ensure_future(self._watch(shard))
+
+    async def _count_steps_once(self) -> None:
+        """The first shard may grant what is left of the run's steps: others have taken some of them."""
+        others = sum(self._shards[number].figures.steps for number in self._shards if number)
+        first = self._shards[0]
+        if first.steps is not None:
+            first.steps -= await self.ask(0, "cede", others)
+
+    async def shard(self, key: ShardKey) -> int:
+        """The shard of screens like these, made if there is none."""
+        for shard in self._shards.values():
+            if shard.key == key:
+                return shard.number
+        free = next((shard for shard in self._shards.values() if shard.key is None), None)
+        if free is None:
+            free = _Shard(max(self._shards, default=-1) + 1, None if self._job.stop.steps is None else 0)
+            self._have(free)
+        free.key = key
+        return free.number
+
+    def locate(self, number: int) -> Place | None:
+        """Who owns a shard; None while it is between two owners."""
+        shard = self._shards.get(number)
+        return shard.place if shard is not None and shard.serving.is_set() else None
+
+    async def ask(self, number: int, method: str, *arguments: object) -> Any:
+        """Ask an owner something that it must do: if it goes, the next one is asked."""
+        shard = self._shards[number]
+        while True:
+            await shard.serving.wait()
+            try:
+                return await ask(getattr(shard.actor, method).remote(*arguments))
+            except Gone as problem:
+                log.warning("the owner of shard %d did not %s: %s", number, method, _words(problem))
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def ask_all(self, method: str, *arguments: object) -> list[Any]:
+        """The answers of all owners, in order of their shards."""
+        return [await self.ask(number, method, *arguments) for number in self]
+
+    async def stop(self) -> None:
+        """Let no more steps be granted, by later owners neither."""
+        self._stopping = True
+        await self.ask_all("stop")
+
+    async def share_steps(self) -> None:
+        """Let an owner that has no steps left to grant have half of those of another."""
+        poor = [
+            shard for shard in self._shards.values() if shard.report is not None and shard.report.left == 0
+        ]
+        for shard in poor:
+            rich = max(self._shards.values(), key=lambda each: _left(each))
+            if _left(rich) > 1:
+                steps = await self.ask(rich.number, "cede", (_left(rich) + 1) // 2)
+                await self.ask(shard.number, "receive", steps)
+                shard.steps, rich.steps = (shard.steps or 0) + steps, (rich.steps or 0) - steps
+                await self._look(shard)
+                await self._look(rich)
+
+    @property
+    def out_of_steps(self) -> bool:
+        """Whether no owner has a step left to grant."""
+        return self._job.stop.steps is not None and all(_left(each) == 0 for each in self._shards.values())
+
+    def figures(self) -> Figures:
+        """Of all shards, as they were last heard of."""
+        return sum((shard.figures for shard in self._shards.values()), Figures())
+
+    async def renew(self) -> None:
+        """Hear of all of them now."""
+        for shard in list(self._shards.values()):
+            await shard.serving.wait()
+            await self._look(shard)
+
+    def views(self) -> tuple[OwnerView, ...]:
+        return tuple(_view(self._shards[number]) for number in self)
+
+    def end(self) -> None:
+        """Watch over them no more."""
+        for shard in self._shards.values():
+            if shard.watching is not None:
+                shard.watching.cancel()
+
+    # -- one shard ----------------------------------------------------------------------------
+
+    async def _watch(self, shard: _Shard) -> None:
+        while True:
+            if not shard.serving.is_set():
+                await self._replace(shard)
+                continue
+            trouble = await self._look(shard)
+            if trouble:
+                self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
+                shard.serving.clear()
+                end(shard.actor)
+            else:
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _look(self, shard: _Shard) -> str:
+        """Hear of an owner; why it should be replaced, if so."""
+        try:
+            shard.report = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
+        except (TimeoutError, Gone) as problem:
+            return _words(problem)
+        return shard.report.failure if shard.report is not None else ""
+
+    async def _replace(self, shard: _Shard) -> None:
+        shard.generation += 1
+        name = owner_name(self._job.run, shard.number, shard.generation)
+        actor = place(ShardOwner, name)
+        store = PostgresStore(self._job.store, self._job.run, shard.number)
+        workers = self._workers()
+        try:
+            opened: Opened = await ask(
+                actor.open.remote(
+                    store, self._job.settings, shard.steps, lives=workers.lives, at_work=workers.at_work
+                )
+            )
+            shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
+            if self._stopping:
+                await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
+        except (TimeoutError, Gone) as problem:
+            self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
+            end(actor)
+            await asyncio.sleep(LOOK_SECONDS)
+            return
+        shard.key = opened.key or shard.key
+        shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
+        shard.serving.set()
+
+
+def _left(shard: _Shard) -> int:
+    return 0 if shard.report is None else shard.report.left or 0
+
+
+def _view(shard: _Shard) -> OwnerView:
+    state, report = "serving" if shard.serving.is_set() else "opening", shard.report
+    if report is None:
+        return OwnerView(shard.number, shard.generation, state)
+    return OwnerView(
+        shard=shard.number,
+        generation=shard.generation,
+        state=state,
+        node=report.node,
+        process=report.process,
+        queue=report.queue,
+        answer_seconds=report.answer_seconds,
+        epoch=report.epoch,
+    )
+
+
+def _words(problem: BaseException) -> str:
+    """The first line of what was raised, or what it is when it says nothing."""
+    if isinstance(problem, TimeoutError):
+        return f"it did not answer for {SILENT_SECONDS:.0f} s"
+    return next((line for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
