@@ -15,8 +15,8 @@ from screensearch.environments.protocol import Environment, Means, TruthTeller
 from screensearch.errors import EnvironmentFailed, ScreenSearchError
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
-from screensearch.record.artifacts import Artifacts
-from screensearch.record.run import ARTIFACTS, TRUTH
+from screensearch.record.artifacts import open_artifacts
+from screensearch.record.run import TRUTH
 from screensearch.record.truth import TruthNotes
 
 FUTILE_STARTS = 3
@@ -58,14 +58,16 @@ async def work(
     worker: int,
     seed: int,
     first_episode: int,
+    artifacts: str = "",
     futile: int = 0,
 ) -> None:
     """Run episodes until a receipt says that the run has enough.
 
-    `futile` counts the starts in a row without a step that the worker has behind it, over its lives.
+    `artifacts` is where screenshots are kept, if not in the folder. `futile` counts the starts in a row
+    without a step that the worker has behind it, over its lives.
     """
-    artifacts = Artifacts(folder / ARTIFACTS) if settings.explore.screenshots == "all" else None
-    mind = Mind(settings, world.application, artifacts)
+    kept = open_artifacts(artifacts, folder) if settings.explore.screenshots == "all" else None
+    mind = Mind(settings, world.application, kept)
     number = first_episode
     with _witness(world, folder / TRUTH, worker) as witness:
         while True:

@@ -19,7 +19,7 @@ from pathlib import Path
 from screensearch.config import settings_from_document
 from screensearch.encode.redact import Redactor
 from screensearch.environments.specification import open_environment
-from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
+from screensearch.errors import FormatError, HopelessStart, ScreenSearchError, StoreFailed
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
@@ -92,6 +92,7 @@ async def serve(connection: socket.socket) -> None:
                 worker=assignment.worker,
                 seed=assignment.seed,
                 first_episode=assignment.first_episode,
+                artifacts=assignment.artifacts,
                 futile=assignment.futile,
             )
         finally:
@@ -105,6 +106,7 @@ async def serve(connection: socket.socket) -> None:
                 gave_up=isinstance(problem, NoStart | NothingToDo),
                 never_started=isinstance(problem, NoStart),
                 hopeless=isinstance(problem, HopelessStart),
+                store_failed=isinstance(problem, StoreFailed),
             )
         )
     await store.close()
