@@ -21,6 +21,9 @@ from screensearch.record.pictures import (
 )
 from screensearch.record.remote_files import RemoteFiles
 
+PATIENCE_SECONDS = 30.0
+"""How long a place that fails, or says nothing, is tried again: half of what a worker may be silent for."""
+
 CHECK_SECONDS = 10.0
 """How long a place is tried that is checked before a run: whoever started it is waiting."""
 
@@ -37,7 +40,7 @@ class RemoteArtifacts:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._files = RemoteFiles(url)
+        self._files = RemoteFiles(url, PATIENCE_SECONDS)
         self._durable = NameMemory()
 
     def put_image(self, image: Image) -> str:

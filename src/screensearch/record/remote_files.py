@@ -1,8 +1,8 @@
 """Whole files below a URL, in a bucket or wherever else fsspec reaches: the one module that knows it.
 
 What fails in a way that may pass is tried again, for so long; all else is a `StoreFailed` that names the
-place and what helps. Credentials, endpoints and options are fsspec's own matter: they come from the
-environment and from its configuration, never through us.
+place and what helps. Credentials and endpoints are fsspec's own matter: they come from the environment and
+from its configuration, never through us.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from typing import Any, TypeVar
 from screensearch.errors import PluginUnavailable, ScreenSearchError, SettingsError, StoreFailed
 
 T = TypeVar("T")
-
-PATIENCE_SECONDS = 30.0
-"""How long a place that fails, or says nothing, is tried again: half of what a worker may be silent for."""
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
@@ -43,7 +40,7 @@ _USER = re.compile(r"//[^/\s@]*@")
 class RemoteFiles:
     """The files below a URL. It is opened when it is first used, in the process that uses it."""
 
-    def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, url: str, patience_seconds: float) -> None:
         self.url = url
         self.kind = url.partition("://")[0]
         self._patience_seconds = patience_seconds
@@ -84,17 +81,20 @@ class RemoteFiles:
         try:
             self._call("pipe_file", seconds, path, content)
         except FileNotFoundError:
-            # A file system with folders lacks one. Of a bucket this makes nothing: not to exist is its error.
-            self._call("mkdir", seconds, posixpath.dirname(path), create_parents=False)
+            folder = posixpath.dirname(path)
+            if not folder:  # the place itself is not there, and not ours to make: it may be a bucket
+                raise
+            # What has folders lacks this one.
+            self._call("mkdir", seconds, folder, create_parents=False)
             self._call("pipe_file", seconds, path, content)
 
     def _call(self, method: str, seconds: float, path: str, *values: Any, **options: Any) -> Any:
         """One call of the file system; those that can be are bounded in time."""
-        from fsspec.asyn import sync
-
         files, root = self._opened
         whole = f"{root}/{path}"
         if files.async_impl:
+            from fsspec.asyn import sync
+
             return sync(files.loop, getattr(files, f"_{method}"), whole, *values, timeout=seconds, **options)
         return getattr(files, method)(whole, *values, **options)
 
@@ -106,12 +106,22 @@ class RemoteFiles:
         except ImportError as problem:
             raise self._unavailable() from problem
         try:
-            files, root = url_to_fs(self.url)
+            files, root = url_to_fs(self.url, **self._options())
         except ImportError as problem:  # of the package that fsspec needs for this kind
             raise self._unavailable(str(problem)) from problem
         except ValueError as problem:
             raise SettingsError(f"artifacts cannot be kept at {self.url}: {problem}") from problem
         return files, str(root).rstrip("/")
+
+    def _options(self) -> dict[str, Any]:
+        """Of S3's own tries one is enough: ours go on for longer, and can say what went wrong meanwhile."""
+        from fsspec.config import conf
+
+        if self.kind != "s3":
+            return {}
+        return {
+            "config_kwargs": {"retries": {"max_attempts": 0}, **conf.get("s3", {}).get("config_kwargs", {})}
+        }
 
     # -- more than one --------------------------------------------------------------------------
 
@@ -136,7 +146,8 @@ class RemoteFiles:
     def _told(self, problem: Exception) -> str:
         if isinstance(problem, TimeoutError):
             return f"no answer within {self._patience_seconds:g} s"
-        return _USER.sub("//", str(problem)) or type(problem).__name__
+        words = getattr(problem, "strerror", None) or str(problem)
+        return _USER.sub("//", words) or type(problem).__name__
 
     def _unavailable(self, why: str = "") -> PluginUnavailable:
         if self.kind == "s3" or not why:
