@@ -49,12 +49,11 @@ def draw(run: Run, most: int) -> Image.Image:
         x = GAP + number % COLUMNS * (WIDTH + GAP)
         y = GAP + number // COLUMNS * (HEIGHT + CAPTION + GAP)
         seen = run.state(state)
-        if seen.screenshot is not None:
-            with Image.open(seen.screenshot) as picture:
-                shown = ImageOps.contain(
-                    picture.crop(picture.getbbox()), (WIDTH, HEIGHT)
-                )  # without the empty screen
-                sheet.paste(shown.convert("RGB"), (x, y))
+        pixels = run.screenshot(run.entry(seen.first_seen))  # from a file or from a bucket
+        if pixels is not None:
+            picture = Image.frombytes("RGB", (pixels.width, pixels.height), pixels.pixels)
+            shown = ImageOps.contain(picture.crop(picture.getbbox()), (WIDTH, HEIGHT))  # no empty screen
+            sheet.paste(shown, (x, y))
         pen.text(
             (x, y + HEIGHT + 4), f"state {state} · {seen.window} · {seen.visits} visits", (20, 20, 20), font
         )

@@ -62,7 +62,7 @@ def test_a_finding_names_its_last_screens_and_a_capture_its_own(tmp_path: Path) 
                 assert path != before
             entry = next(entry for number, entry in run.entries() if number == each.first - 1)
             assert entry.episode == each.episode  # one worker: the entry before is the step before
-            assert each.screenshots[-1] == str(run.artifacts.path(entry.evidence.screenshot or ""))
+            assert each.screenshots[-1] == run.artifacts.where(entry.evidence.screenshot or "")
             assert len(each.screenshots) == min(1 + each.state, LAST_SCREENSHOTS)  # the rooms on the way
             assert (each.screenshot is not None) == (each.outcome is ss.Outcome.CAPTURE)
 

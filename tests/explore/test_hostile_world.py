@@ -18,7 +18,7 @@ from screensearch.explore.messages import Begin, Receipt, Report
 from screensearch.explore.mind import Mind
 from screensearch.explore.verify import verify_log
 from screensearch.explore.wire import Frames, pack
-from screensearch.record.artifacts import Artifacts
+from screensearch.record.local_artifacts import LocalArtifacts
 
 SETTINGS = resolve(overrides=["explore.screenshots=none"])
 
@@ -44,7 +44,7 @@ async def walk(mind: Mind, folder: Path, seen: list[Observation]) -> None:
         now = after
     assert store.log.screen(1) == before
     store.checkpoint()
-    assert verify_log(store.log, SETTINGS, Artifacts(folder / "artifacts")).problems == ()
+    assert verify_log(store.log, SETTINGS, LocalArtifacts(folder / "artifacts")).problems == ()
     store.log.close()
 
 

@@ -12,8 +12,9 @@ from PIL import Image as Pillow
 
 from screensearch.domain.screen import Image
 from screensearch.errors import FormatError, StoreFailed
-from screensearch.record import artifacts as module
-from screensearch.record.artifacts import Artifacts
+from screensearch.record import local_artifacts as module
+from screensearch.record.local_artifacts import LocalArtifacts
+from screensearch.record.pictures import name_of
 
 RED = Image(2, 1, b"\xff\0\0" * 2)
 
@@ -26,7 +27,7 @@ def images(draw: st.DrawFn) -> Image:
 
 @given(image=images())
 def test_an_image_is_read_back_to_the_pixel(tmp_path_factory: pytest.TempPathFactory, image: Image) -> None:
-    artifacts = Artifacts(tmp_path_factory.mktemp("artifacts"))
+    artifacts = LocalArtifacts(tmp_path_factory.mktemp("artifacts"))
     assert artifacts.open_image(artifacts.put_image(image)) == image
 
 
@@ -35,18 +36,18 @@ def test_rows_that_repeat_the_one_above_are_read_back_to_the_pixel(
     tmp_path_factory: pytest.TempPathFactory, rows: list[bytes]
 ) -> None:
     image = Image(4, len(rows), b"".join(rows))
-    artifacts = Artifacts(tmp_path_factory.mktemp("artifacts"))
+    artifacts = LocalArtifacts(tmp_path_factory.mktemp("artifacts"))
     assert artifacts.open_image(artifacts.put_image(image)) == image
 
 
 def test_a_blank_screen_takes_little_room(tmp_path: Path) -> None:
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     name = artifacts.put_image(Image(1024, 768, b"\xf0" * (3 * 1024 * 768)))
     assert artifacts.path(name).stat().st_size < 16_000
 
 
 def test_an_image_is_a_png_that_any_viewer_opens(tmp_path: Path) -> None:
-    artifacts = Artifacts(tmp_path / "artifacts")
+    artifacts = LocalArtifacts(tmp_path / "artifacts")
     name = artifacts.put_image(RED)
     path = artifacts.path(name)
     assert path == tmp_path / "artifacts" / name[:2] / f"{name[2:]}.png"
@@ -55,21 +56,20 @@ def test_an_image_is_a_png_that_any_viewer_opens(tmp_path: Path) -> None:
 
 
 def test_the_same_pixels_are_stored_once_and_other_sizes_apart(tmp_path: Path) -> None:
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     name = artifacts.put_image(RED)
     written = artifacts.path(name).stat().st_mtime_ns
     assert artifacts.put_image(RED) == name
-    assert Artifacts(tmp_path).put_image(RED) == name
+    assert LocalArtifacts(tmp_path).put_image(RED) == name
     assert artifacts.path(name).stat().st_mtime_ns == written
     turned = artifacts.put_image(Image(1, 2, RED.pixels))
     assert turned != name
     assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 2
-    assert artifacts.has(name)
-    assert not artifacts.has("0" * 64)
+    assert artifacts.missing([name, turned, "0" * 64]) == {"0" * 64}
 
 
 def _put(folder: Path, count: int) -> list[str]:
-    artifacts = Artifacts(folder)
+    artifacts = LocalArtifacts(folder)
     return [artifacts.put_image(Image(20, 20, bytes([number]) * 1200)) for number in range(count)]
 
 
@@ -78,7 +78,7 @@ def test_many_processes_may_bring_the_same_pictures_at_once(tmp_path: Path) -> N
         names = pool.starmap(_put, [(tmp_path, 20)] * 3)
     assert names[0] == names[1] == names[2]
     assert len([file for file in tmp_path.rglob("*") if file.is_file()]) == 20
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     assert [artifacts.open_image(name).pixels[0] for name in names[0]] == list(range(20))
 
 
@@ -87,19 +87,19 @@ def test_a_shard_that_another_process_made_is_synced_into_its_folder_once(
 ) -> None:
     synced: list[Path] = []
     monkeypatch.setattr(module, "sync_folder", synced.append)
-    shard = Artifacts(tmp_path).path(module._name(RED)).parent
+    shard = LocalArtifacts(tmp_path).path(name_of(RED)).parent
     shard.mkdir()
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     artifacts.put_image(RED)
     assert synced == [tmp_path, shard]
     pictures = (Image(2, 1, number.to_bytes(6, "big")) for number in range(10_000))
-    artifacts.put_image(next(picture for picture in pictures if module._name(picture).startswith(shard.name)))
+    artifacts.put_image(next(picture for picture in pictures if name_of(picture).startswith(shard.name)))
     assert synced == [tmp_path, shard, shard]
 
 
 @pytest.mark.parametrize("content", [b"", b"not a picture", None])
 def test_a_damaged_or_missing_picture_is_said_so(tmp_path: Path, content: bytes | None) -> None:
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     name = artifacts.put_image(RED)
     if content is None:
         artifacts.path(name).unlink()
@@ -110,7 +110,7 @@ def test_a_damaged_or_missing_picture_is_said_so(tmp_path: Path, content: bytes 
 
 
 def test_a_picture_that_does_not_match_its_name_is_refused(tmp_path: Path) -> None:
-    artifacts = Artifacts(tmp_path)
+    artifacts = LocalArtifacts(tmp_path)
     name, other = artifacts.put_image(RED), artifacts.put_image(Image(1, 1, b"abc"))
     artifacts.path(name).write_bytes(artifacts.path(other).read_bytes())
     with pytest.raises(FormatError, match="do not match"):
@@ -120,16 +120,16 @@ def test_a_picture_that_does_not_match_its_name_is_refused(tmp_path: Path) -> No
 @pytest.mark.parametrize("image", [Image(2, 2, b"short"), Image(0, 0, b"")])
 def test_pixels_that_do_not_fill_the_image_are_refused(tmp_path: Path, image: Image) -> None:
     with pytest.raises(FormatError, match="bytes of pixels"):
-        Artifacts(tmp_path).put_image(image)
+        LocalArtifacts(tmp_path).put_image(image)
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "A" * 64, "0" * 63])
 def test_a_name_that_is_no_hash_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(FormatError, match="not the name of an artifact"):
-        Artifacts(tmp_path).path(name)
+        LocalArtifacts(tmp_path).path(name)
 
 
 def test_a_folder_that_cannot_be_written_is_a_failure_of_storage(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreFailed, match="cannot store"):
-        Artifacts(tmp_path / "file").put_image(RED)
+        LocalArtifacts(tmp_path / "file").put_image(RED)

@@ -76,6 +76,13 @@ class ExploreCommand(click.Command):
     is_flag=True,
     help="With --cluster: return once the run is under way. `screensearch attach` joins it again.",
 )
+@click.option(
+    "--artifacts",
+    default="",
+    metavar="URL",
+    help="Keep the screenshots in a bucket (s3://BUCKET/PREFIX), in another folder, or wherever else fsspec "
+    "reaches, and not in the run's folder. Credentials are read from the environment or ~/.aws.",
+)
 @click.option("--steps", type=click.IntRange(min=1), help="Stop when the run has so many steps.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Stop after so many minutes.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so many seconds.")
@@ -136,6 +143,7 @@ def explore(
     store: str,
     cluster: str | None,
     detach: bool,
+    artifacts: str,
     steps: int | None,
     minutes: float | None,
     seconds: float | None,
@@ -179,11 +187,20 @@ def explore(
     if resume:
         if out is None:
             raise SettingsError("--resume needs --out: the folder of the run to go on with")
-        given = (target, command, screenshots, overrides or None, seed or None, store or None)
+        given = (
+            target,
+            command,
+            screenshots,
+            overrides or None,
+            seed or None,
+            store or None,
+            artifacts or None,
+        )
         if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
-                "a resumed run keeps its environment, seed, settings and store: give --resume, --out, a stop "
-                "rule, --workers, --fail-on and --take-over only (and --unsandboxed if it was started so)"
+                "a resumed run keeps its environment, seed, settings, store and artifacts: give --resume, "
+                "--out, a stop rule, --workers, --fail-on and --take-over only (and --unsandboxed if it was "
+                "started so)"
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment
@@ -214,6 +231,7 @@ def explore(
                 workers=workers,
                 seed=seed,
                 store=store,
+                artifacts=artifacts,
             )
         if detach:
             click.echo(f"{folder} is under way: screensearch attach {shlex.quote(str(folder))}", err=True)
@@ -247,6 +265,7 @@ def explore(
                         workers=workers,
                         seed=seed,
                         store=store,
+                        artifacts=artifacts,
                         on_progress=show,
                         unsandboxed=unsandboxed,
                         allow_irreversible=allow_irreversible,

@@ -258,6 +258,8 @@ class Conductor:
         """Raise if another life would go the same way."""
         report, begun = worker.report, self._owners.figures().steps > 0
         failed = None if report is None else report.failed
+        if failed is not None and failed.store_failed:
+            raise Hopeless(failed.message)
         if failed is not None and failed.gave_up:
             self._never_started = failed.never_started
             raise Hopeless(failed.message)
@@ -295,6 +297,7 @@ class Conductor:
             seed=job.seed,
             first_episode=first_episode,
             futile=worker.futile,
+            artifacts=job.artifacts,
         )
         return Task(job.run, worker.life, assignment, job.version)
 

@@ -19,6 +19,8 @@ from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, Setting
 from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import prepare
 from screensearch.explore.progress import NeverStarted, Summary
+from screensearch.record.artifact_location import read_location
+from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import Manifest, create_run, open_run_folder
 
 LOOK_SECONDS = 0.5
@@ -37,6 +39,7 @@ def start_on_cluster(
     workers: int,
     seed: int,
     store: str,
+    artifacts: str = "",
 ) -> str:
     """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
     if not store:
@@ -44,6 +47,9 @@ def start_on_cluster(
             "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
         )
     prepare(environment, settings)
+    if artifacts:
+        artifacts = str(read_location(artifacts))
+        open_artifacts(artifacts, folder).check()
     connect(address)
     check_slots(address)
     manifest = Manifest(
@@ -54,6 +60,7 @@ def start_on_cluster(
         settings=settings_document(settings),
         version=version("screensearch"),
         store=store,
+        artifacts=artifacts,
     )
     create_run(folder, manifest)
     _conduct(folder, manifest, stop, workers)
@@ -83,6 +90,7 @@ def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int) -> 
         seed=manifest.seed,
         settings=manifest.settings,
         store=manifest.store,
+        artifacts=manifest.artifacts,
         version=manifest.version,
         workers=workers,
         stop=stop,

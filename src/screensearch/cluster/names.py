@@ -39,6 +39,7 @@ class Job:
     seed: int
     settings: dict[str, Any]  # the document of the resolved settings
     store: str
+    artifacts: str
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule

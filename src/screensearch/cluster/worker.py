@@ -64,14 +64,16 @@ def _unfit(task: Task) -> Failed | None:
         return Failed(
             f"this node has screensearch {ours}, the run was started with {task.version}", hopeless=True
         )
+    if task.assignment.artifacts:  # then nothing of it is needed here
+        return None
     try:
         found = read_manifest(folder).run
     except (RunNotFound, FormatError):
         found = ""
     if found != task.run:
         return Failed(
-            f"the folder of the run, {folder}, is not on this node: use a file system that all nodes share, "
-            "or run workers only where it is",
+            f"the folder of the run, {folder}, is not on this node: keep the pictures in a bucket "
+            "(--artifacts), use a file system that all nodes share, or run workers only where it is",
             hopeless=True,
         )
     return None

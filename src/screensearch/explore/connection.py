@@ -41,6 +41,7 @@ class Connection(asyncio.Protocol):
         self.gave_up = False  # after too many starts without a step
         self.never_started = False  # and the last of them failed by the application's own doing
         self.hopeless = False  # another start would fail in the same way
+        self.store_failed = False  # what it brought could not be kept
         self.told_to_end = False
         self.steps = 0  # that this life of the worker reported
         self._starts = 0  # since the last of them
@@ -111,6 +112,7 @@ class Connection(asyncio.Protocol):
         elif isinstance(frame, Failed):
             self.failure, self.hopeless = frame.message, frame.hopeless
             self.gave_up, self.never_started = frame.gave_up, frame.never_started
+            self.store_failed = frame.store_failed
         else:
             raise FormatError(f"a worker sent {type(frame).__name__}, which only an owner sends")
 

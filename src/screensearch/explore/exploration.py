@@ -31,6 +31,8 @@ from screensearch.explore.progress import (
 )
 from screensearch.explore.store import LocalStore, ShardStore, make_resolver
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
+from screensearch.record.artifact_location import read_location
+from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import Manifest, RunFolder, create_run, open_run_folder, own
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
@@ -56,6 +58,7 @@ def start_exploration(
     workers: int = 1,
     seed: int = 0,
     store: str = "",
+    artifacts: str = "",
     on_progress: OnProgress | None = None,
     unsandboxed: bool = False,
     allow_irreversible: bool = False,
@@ -64,10 +67,11 @@ def start_exploration(
 
     `environment` is a specification such as ``synthetic:notepad``, opened in worker processes, or an
     environment object of the caller's own, driven in this process by one worker. `store` is the address of
-    a PostgreSQL database for the log; without it, the log is a file of the folder. Without `stop` the
-    settings say when it is enough. Settings without a sandbox need `unsandboxed`: the application then
-    runs as you, with your files, your network and your devices. If they allow irreversible actions
-    there, they need `allow_irreversible` as well.
+    a PostgreSQL database for the log; without it, the log is a file of the folder. `artifacts` is another
+    folder, or a URL such as ``s3://bucket/prefix``, for the screenshots. Without `stop` the settings say
+    when it is enough. Settings without a sandbox need `unsandboxed`: the application then runs as you,
+    with your files, your network and your devices. If they allow irreversible actions there, they need
+    `allow_irreversible` as well.
     """
     settings = settings or Settings()
     check_consent(settings, unsandboxed, allow_irreversible)
@@ -83,6 +87,9 @@ def start_exploration(
         name = OBJECT + environment.application
         make_resolver(settings)
         Mind(settings, environment.application)
+    if artifacts:
+        artifacts = str(read_location(artifacts))
+        open_artifacts(artifacts, Path(folder)).check()
     manifest = Manifest(
         run=uuid.uuid4().hex,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -91,6 +98,7 @@ def start_exploration(
         settings=settings_document(settings),
         version=version("screensearch"),
         store=store,
+        artifacts=artifacts,
     )
     create_run(Path(folder), manifest)
     return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
@@ -116,9 +124,12 @@ def resume_exploration(
     """
     _check_workers(workers, environment)
     _check_no_loop_runs()
-    settings = settings_from_document(open_run_folder(Path(folder)).manifest.settings)
+    run = open_run_folder(Path(folder))
+    settings = settings_from_document(run.manifest.settings)
     check_consent(settings, unsandboxed, allow_irreversible)
     stop = stop or StopRule.of(settings.stop)
+    if run.manifest.artifacts:
+        run.artifacts.check()
     return _explore(
         Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress, take_over=take_over
     )
@@ -254,7 +265,11 @@ class _Exploration:
 
     async def _in_processes(self, environment: str, workers: int) -> None:
         owner = Owner(
-            self._shard, environment=environment, folder=self._run.path, seed=self._run.manifest.seed
+            self._shard,
+            environment=environment,
+            folder=self._run.path,
+            seed=self._run.manifest.seed,
+            artifacts=self._run.manifest.artifacts,
         )
 
         def give_up() -> None:
@@ -274,6 +289,7 @@ class _Exploration:
                 worker=0,
                 seed=self._run.manifest.seed,
                 first_episode=self._shard.next_episode(0),
+                artifacts=self._run.manifest.artifacts,
             )
         )
         try:

@@ -34,8 +34,8 @@ class Finding:
     episode: EpisodeId
     configuration: Mapping[str, str]  # of that episode
     actions: tuple[str, ...]  # signatures from the start of that episode to the one that failed, in order
-    screenshots: tuple[str, ...]  # files with the last screens before it, oldest first; repeats left out
-    screenshot: str | None  # the file with the screen that it ended on: a capture has one, a start may
+    screenshots: tuple[str, ...]  # files or URLs of the last screens before it, oldest first, no repeats
+    screenshot: str | None  # the same of the screen it ended on: a capture has one, a start may
 
     @property
     def at_start(self) -> bool:
@@ -106,6 +106,6 @@ def _first(
         episode=entry.episode,
         configuration=episode.configuration,
         actions=tuple(episode.actions),
-        screenshots=tuple(str(artifacts.path(name)) for name in episode.screenshots),
-        screenshot=None if ended_on is None else str(artifacts.path(ended_on)),
+        screenshots=tuple(map(artifacts.where, episode.screenshots)),
+        screenshot=None if ended_on is None else artifacts.where(ended_on),
     )

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 from screensearch.config import settings_document
-from screensearch.errors import EnvironmentFailed, FormatError
+from screensearch.errors import EnvironmentFailed, FormatError, StoreFailed
 from screensearch.explore.connection import Connection
 from screensearch.explore.messages import Receipt
 from screensearch.explore.serving import Serving
@@ -38,11 +38,14 @@ LONGEST_TAIL = 65_536
 class Owner:
     """Serves one shard to worker processes until the run has enough."""
 
-    def __init__(self, shard: ShardStore, *, environment: str, folder: Path, seed: int) -> None:
+    def __init__(
+        self, shard: ShardStore, *, environment: str, folder: Path, seed: int, artifacts: str = ""
+    ) -> None:
         self.shard = shard
         self._environment = environment
         self._folder = folder
         self._seed = seed
+        self._artifacts = artifacts
         self._settings = settings_document(shard.settings)
         self._serving = Serving(shard)
         self._processes: set[asyncio.subprocess.Process] = set()
@@ -108,6 +111,11 @@ class Owner:
             if connection.gave_up:  # nothing is lost: the log says what became of each start
                 raise NoStart(failure) if connection.never_started else EnvironmentFailed(failure)
             async with self._serving.turn():
+                if (
+                    connection.store_failed
+                ):  # a matter of storage, not of this worker: another would fare the same
+                    self.shard.abandon(worker, failure or "")
+                    raise StoreFailed(failure)
                 self.shard.lose(worker, failure or "it ended without being told to")
             self._news.set()
             if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
@@ -153,6 +161,7 @@ class Owner:
                 seed=self._seed,
                 first_episode=first_episode,
                 futile=futile,
+                artifacts=self._artifacts,
             )
         )
         watched = False

@@ -39,7 +39,7 @@ class State:
     display_mode: str
     text_size: str
     text: str  # of its founding screen
-    screenshot: str | None  # the file with its founding screen's picture, if one was kept
+    screenshot: str | None  # file or URL of its founding screen's picture, if one was kept
 
 
 class Run:
@@ -94,7 +94,7 @@ class Run:
             display_mode=screen.metadata.display_mode,
             text_size=screen.metadata.text_size,
             text=screen.text,
-            screenshot=None if picture is None else str(self.artifacts.path(picture)),
+            screenshot=None if picture is None else self.artifacts.where(picture),
         )
 
     def tried(self, state: StateId) -> Mapping[str, Tried]:

@@ -80,7 +80,7 @@ class _Audit:
         self._noted = dict(log.checkpoints())
         self._checked = 0
         self._where: dict[EpisodeId, tuple[int, StateId | None]] = {}
-        self._screenshots: set[str] = set()
+        self._screenshots: dict[str, int] = {}  # and the first entry that names it
         self._problems: list[str] = []
         self._dropped = 0
 
@@ -89,7 +89,7 @@ class _Audit:
         if isinstance(entry, Transition):
             self._check_reward(sequence, entry)
         self._check_decision(sequence, entry)
-        self._check_screenshot(sequence, entry)
+        self._note_screenshot(sequence, entry)
         self._graph.apply_entry(sequence, entry)
         noted = self._noted.get(sequence)
         if noted is not None:
@@ -104,6 +104,10 @@ class _Audit:
         beyond = [sequence for sequence in self._noted if sequence > self._graph.sequence]
         if beyond:
             self.problem(f"checkpoints at {beyond} lie beyond the last entry {self._graph.sequence}")
+        missing = self._artifacts.missing(self._screenshots)  # asked at once: they may be far away
+        for name in sorted(missing, key=self._screenshots.__getitem__):
+            first = self._screenshots[name]
+            self.problem(f"entry {first} names the screenshot {name}, which is missing")
         if self._dropped:
             self._problems.append(f"and {self._dropped} more")
         return Verification(
@@ -168,10 +172,7 @@ class _Audit:
         if derived != entry.reward:
             self.problem(f"entry {sequence} logged {entry.reward}, eq. 5 gives {derived}")
 
-    def _check_screenshot(self, sequence: int, entry: Entry) -> None:
+    def _note_screenshot(self, sequence: int, entry: Entry) -> None:
         name = entry.evidence.screenshot
-        if name is None or name in self._screenshots:
-            return
-        self._screenshots.add(name)
-        if not self._artifacts.has(name):
-            self.problem(f"entry {sequence} names the screenshot {name}, which is missing")
+        if name is not None:
+            self._screenshots.setdefault(name, sequence)

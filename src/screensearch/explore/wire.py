@@ -28,6 +28,7 @@ class Assignment:
     seed: int
     first_episode: int
     futile: int  # starts in a row without a step that this worker has behind it
+    artifacts: str = ""  # where the screenshots go; without a place, into the folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Failed:
     never_started: bool = False  # it gave up, and it was the application that failed the last start
     hopeless: bool = False  # another start would end the same way
     retired: bool = False  # said to a worker: another one has taken its place
+    store_failed: bool = False  # what it brought could not be kept: the run is to end with these words
 
 
 Frame = Assignment | Failed | Begin | BeginFailed | Report | Land | Announce | Receipt

@@ -14,12 +14,12 @@ from screensearch.domain.transition import EpisodeId
 from screensearch.encode.redact import Redactor
 from screensearch.environments.protocol import Environment, Means, TruthTeller
 from screensearch.environments.specification import open_environment
-from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError
+from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError, StoreFailed
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
 from screensearch.explore.wire import Assignment, Failed
-from screensearch.record.artifacts import Artifacts
-from screensearch.record.run import ARTIFACTS, TRUTH
+from screensearch.record.artifacts import open_artifacts
+from screensearch.record.run import TRUTH
 from screensearch.record.truth import TruthNotes
 
 FUTILE_STARTS = 3
@@ -66,6 +66,7 @@ async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
                 worker=assignment.worker,
                 seed=assignment.seed,
                 first_episode=assignment.first_episode,
+                artifacts=assignment.artifacts,
                 futile=assignment.futile,
             )
         finally:
@@ -78,6 +79,7 @@ async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
             gave_up=isinstance(problem, NoStart | NothingToDo),
             never_started=isinstance(problem, NoStart),
             hopeless=isinstance(problem, HopelessStart),
+            store_failed=isinstance(problem, StoreFailed),
         )
     return None
 
@@ -91,14 +93,16 @@ async def work(
     worker: int,
     seed: int,
     first_episode: int,
+    artifacts: str = "",
     futile: int = 0,
 ) -> None:
     """Run episodes until a receipt says that the run has enough.
 
-    `futile` counts the starts in a row without a step that the worker has behind it, over its lives.
+    `artifacts` is where screenshots are kept, if not in the folder. `futile` counts the starts in a row
+    without a step that the worker has behind it, over its lives.
     """
-    artifacts = Artifacts(folder / ARTIFACTS) if settings.explore.screenshots == "all" else None
-    mind = Mind(settings, world.application, artifacts)
+    kept = open_artifacts(artifacts, folder) if settings.explore.screenshots == "all" else None
+    mind = Mind(settings, world.application, kept)
     number = first_episode
     with _witness(world, folder / TRUTH, worker) as witness:
         while True:

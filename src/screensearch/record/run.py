@@ -2,7 +2,7 @@
 
     run.json      what was run: environment, resolved settings, seed, versions
     log.sqlite    the truth, unless the manifest names a store for it
-    artifacts/    screenshots by content
+    artifacts/    screenshots by content, unless the manifest names another place for them
     truth/        what a synthetic world knows about itself; written and read by studies only
     owner.lock    held by the one process that writes
 
@@ -26,13 +26,12 @@ from typing import Any
 import msgspec
 
 from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
-from screensearch.record.artifacts import Artifacts
+from screensearch.record.artifacts import ARTIFACTS, Artifacts, open_artifacts
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.format import FORMAT_VERSION, check_version
 from screensearch.record.log import Log
 from screensearch.record.stores import Store, find_store
 
-ARTIFACTS = "artifacts"
 TRUTH = "truth"
 
 _MANIFEST = "run.json"
@@ -60,6 +59,7 @@ class Manifest:
     settings: dict[str, Any]  # the resolved settings, as JSON values
     version: str  # of this project
     store: str = ""  # address of the database that has the log; without one it is in the folder
+    artifacts: str = ""  # folder or URL of the screenshots; without one they are in the folder
     format: int = FORMAT_VERSION
 
 
@@ -77,7 +77,8 @@ class RunFolder:
 
     @property
     def artifacts(self) -> Artifacts:
-        return Artifacts(self.path / ARTIFACTS)
+        """Where the screenshots are. Each asking opens them anew."""
+        return open_artifacts(self.manifest.artifacts, self.path)
 
     def read_log(self) -> Log:
         """The log, for reading, also while another process owns the run."""
@@ -99,7 +100,8 @@ def create_run(folder: Path, manifest: Manifest) -> RunFolder:
         building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
             building.chmod(0o755)
-            (building / ARTIFACTS).mkdir()
+            if not manifest.artifacts:
+                (building / ARTIFACTS).mkdir()
             (building / TRUTH).mkdir()
             (building / _LOCK).touch()
             with _made(find_store(manifest.store, building, manifest.run)):
