@@ -28,6 +28,8 @@ class Assignment:
     seed: int
     first_episode: int
     futile: int  # starts in a row without a step that this worker has behind it
+    run: str = ""  # the id of the run, for the worker's log
+    log_format: str = "text"
 
 
 @dataclass(frozen=True, slots=True)

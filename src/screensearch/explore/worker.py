@@ -13,6 +13,7 @@ from screensearch.config import Settings
 from screensearch.domain.transition import EpisodeId
 from screensearch.environments.protocol import Environment, Means, TruthTeller
 from screensearch.errors import EnvironmentFailed, ScreenSearchError
+from screensearch.explore.logs import Whereabouts
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
 from screensearch.record.artifacts import Artifacts
@@ -59,11 +60,14 @@ async def work(
     seed: int,
     first_episode: int,
     futile: int = 0,
+    where: Whereabouts | None = None,
 ) -> None:
     """Run episodes until a receipt says that the run has enough.
 
     `futile` counts the starts in a row without a step that the worker has behind it, over its lives.
+    `where` is told which step the worker is at.
     """
+    where = where or Whereabouts()
     artifacts = Artifacts(folder / ARTIFACTS) if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, artifacts)
     number = first_episode
@@ -71,15 +75,18 @@ async def work(
         while True:
             world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
             mind.start_episode(choice_seed)
+            episode = EpisodeId(worker, number)
+            where.move(episode, 0)
             last = await explore_episode(
                 world,
                 store,
                 mind,
-                EpisodeId(worker, number),
+                episode,
                 seed=int(world_seed.generate_state(1, np.uint64)[0]),
                 length=settings.explore.episode_steps,
-                witness=witness,
+                witness=_moving(where, witness),
             )
+            where.leave()
             if not last.receipt.proceed:
                 mind.tell_counts()
                 return
@@ -107,6 +114,17 @@ def means_of(settings: Settings) -> Means:
     return Means(
         screenshots=settings.explore.screenshots == "all", app=settings.app, desktop=settings.desktop
     )
+
+
+def _moving(where: Whereabouts, witness: Witness | None) -> Witness:
+    """The witness, if there is one, and the whereabouts: what follows an observation is the next step."""
+
+    def note(episode: EpisodeId, step: int) -> None:
+        where.move(episode, step + 1)
+        if witness is not None:
+            witness(episode, step)
+
+    return note
 
 
 @contextlib.contextmanager

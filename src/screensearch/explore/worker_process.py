@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import select
 import signal
@@ -20,6 +19,7 @@ from screensearch.config import settings_from_document
 from screensearch.encode.redact import Redactor
 from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
+from screensearch.explore.logs import LogFormatter, Whereabouts, log_uncaught, start_logging
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.wire import LENGTH, Assignment, Failed, Frame, pack, unpack
@@ -81,6 +81,10 @@ async def serve(connection: socket.socket) -> None:
     if not isinstance(assignment, Assignment):
         raise FormatError(f"a worker was started with {type(assignment).__name__}, not with an assignment")
     settings = settings_from_document(assignment.settings)
+    redactor = Redactor(settings.redact) if settings.redact.at == "capture" else None
+    where = Whereabouts(run=assignment.run or None, worker=assignment.worker)
+    start_logging(sys.stderr, LogFormatter(assignment.log_format, where, redactor.text if redactor else str))
+    log_uncaught()
     try:
         world = open_environment(assignment.environment, means_of(settings))
         try:
@@ -93,15 +97,15 @@ async def serve(connection: socket.socket) -> None:
                 seed=assignment.seed,
                 first_episode=assignment.first_episode,
                 futile=assignment.futile,
+                where=where,
             )
         finally:
             await world.close()
     except ScreenSearchError as problem:
         words = str(problem)  # they may quote what the application said or showed
-        clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
         store.send(
             Failed(
-                clean,
+                redactor.text(words) if redactor else words,
                 gave_up=isinstance(problem, NoStart | NothingToDo),
                 never_started=isinstance(problem, NoStart),
                 hopeless=isinstance(problem, HopelessStart),
@@ -113,7 +117,6 @@ async def serve(connection: socket.socket) -> None:
 def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     give_large_blocks_back()
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
