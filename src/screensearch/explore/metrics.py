@@ -132,7 +132,7 @@ METRICS = (
         "screensearch_lease_epoch",
         Kind.GAUGE,
         "",
-        "How often the log has changed its owner; only for a log in a database.",
+        "The number of the owner's lease, one more for each owner; only for a log in a database.",
     ),
 )
 """All of them. The reference page is written from this."""
