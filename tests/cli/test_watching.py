@@ -57,16 +57,9 @@ def test_the_form_may_be_given_by_the_environment_and_holds_for_errors(tmp_path:
 
 def test_what_was_met_is_told_as_json_too(tmp_path: Path) -> None:
     hazards = ("explore", "synthetic:generated?states=60&hazards=1", "--no-screenshots", "--steps", "60")
-    result = run(
-        *hazards,
-        "--fail-on",
-        "crash,hang,exit,capture",
-        "--out",
-        str(tmp_path / "run"),
-        "--log-format",
-        "json",
-    )
-    assert result.exit_code == 3
+    options = ("--fail-on", "crash,hang,exit,capture", "--log-format", "json")
+    result = run(*hazards, *options, "--out", str(tmp_path / "run"))
+    assert result.exit_code == FOUND_STATUS
     assert lines(result.stderr)[-1]["message"].startswith("This exploration met ")
     assert lines(result.stderr)[-1]["level"] == "WARNING"
 

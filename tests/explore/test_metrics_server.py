@@ -37,7 +37,7 @@ def scrape(url: str, accept: str = "text/plain") -> Scrape:
     with urllib.request.urlopen(urllib.request.Request(url, headers={"Accept": accept}), timeout=30) as reply:
         text = reply.read().decode()
         assert reply.headers["Content-Type"].startswith(accept.partition(";")[0])
-    families = open_families(text) if accept == OPEN else text_families(text)
+    families = open_families(text) if accept == OPEN else text_families(text)  # type: ignore[no-untyped-call]
     return {
         (
             sample.name,
