@@ -97,15 +97,16 @@ def test_metrics_are_there_until_an_interrupt_ends_the_run(tmp_path: Path) -> No
         assert process.stderr is not None
         url = json.loads(process.stderr.readline())["message"].removeprefix("Metrics: ")
         deadline = time.monotonic() + 60
-        while not re.search(rb'steps_total\{outcome="ok",run="\w+"\} [1-9]', read(url)):
+        while not re.search(rb'steps_total\{outcome="ok",[^}]+\} [1-9]', read(url)):
             assert time.monotonic() < deadline, "no step was counted"
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+        printed, told = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
     assert process.returncode == 130
+    assert "--metrics 0 --log-format json" in printed  # the command that goes on with it
     assert lines(told)[-1]["message"].startswith("ended (interrupted)")
 
 

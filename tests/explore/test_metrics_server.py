@@ -23,6 +23,7 @@ from sightings import open_store
 import screensearch as ss
 from screensearch import MetricsServer, StopRule, resume_exploration, start_exploration
 from screensearch.errors import PluginUnavailable, SettingsError
+from screensearch.explore.exposition import OWN
 from screensearch.explore.metrics import METRICS, Metrics
 from screensearch.explore.metrics_server import MetricsUnavailable, parse_listen_address
 
@@ -30,7 +31,7 @@ FAST = ss.resolve(overrides=["explore.screenshots=none"])
 OPEN = "application/openmetrics-text; version=1.0.0"
 
 Scrape = dict[tuple[str, ...], float]
-"""Values by the name of the sample and the values of its labels, the run's left out."""
+"""Values by the name of the sample and the values of its labels, without those that say whose it is."""
 
 
 def scrape(url: str, accept: str = "text/plain") -> Scrape:
@@ -41,7 +42,7 @@ def scrape(url: str, accept: str = "text/plain") -> Scrape:
     return {
         (
             sample.name,
-            *(value for name, value in sorted(sample.labels.items()) if name != "run"),
+            *(value for name, value in sorted(sample.labels.items()) if name not in OWN),
         ): sample.value
         for family in families
         for sample in family.samples
@@ -184,20 +185,21 @@ def test_a_log_in_a_database_tells_how_often_its_owner_changed(
     assert sorted(set(epochs)) == [first, first + 1]
 
 
-def test_series_of_several_shards_at_one_address_are_told_apart_by_their_run(tmp_path: Path) -> None:
+def test_series_of_several_shards_at_one_address_are_told_apart_by_their_labels(tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(MetricsServer())
-        for run in ("r1", "r2"):
-            (tmp_path / run).mkdir()
-            store = open_store(tmp_path / run)
+        for run, part in (("r1", "light"), ("r1", "dark"), ("r2", "")):
+            (tmp_path / run / part).mkdir(parents=True)
+            store = open_store(tmp_path / run / part)
             stack.callback(store.log.close)
-            metrics = Metrics(store, run=run, environment="toy", folder="", version="1")
+            metrics = Metrics(store, run=run, environment="toy", folder="", version="1", part=part)
             stack.enter_context(server.showing(metrics))
         with urllib.request.urlopen(server.url) as reply:
             families = [*text_families(reply.read().decode())]
     assert len({family.name for family in families}) == len(families)
     states = next(family for family in families if family.name == "screensearch_states")
-    assert [sample.labels for sample in states.samples] == [{"run": "r1"}, {"run": "r2"}]
+    whose = [(sample.labels["run"], sample.labels["shard"]) for sample in states.samples]
+    assert whose == [("r1", "light"), ("r1", "dark"), ("r2", "")]
 
 
 # -- the server -----------------------------------------------------------------------------------

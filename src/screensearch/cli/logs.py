@@ -37,7 +37,8 @@ def log_as(context: click.Context, log_format: str) -> Whereabouts:
 
 @contextlib.contextmanager
 def _logging(where: Whereabouts) -> Iterator[None]:
-    stop_logging = start_logging(sys.stderr, LogFormatter(JSON, where))
+    formatter = LogFormatter(JSON, where)
+    stop_logging = start_logging(sys.stderr, formatter, details_of="screensearch")  # libraries tell too much
     try:
         yield
     finally:

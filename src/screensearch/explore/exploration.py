@@ -15,6 +15,7 @@ from pathlib import Path
 
 from screensearch.act.guard import GUARDS
 from screensearch.config import DESKTOP, Settings, check_deadlines, settings_document, settings_from_document
+from screensearch.encode.redact import redacting_text
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, ScreenSearchError, SettingsError
@@ -321,7 +322,8 @@ class _Exploration:
         except (NoStart, NothingToDo):  # nothing is lost: the log says what became of each start
             raise
         except (Exception, KeyboardInterrupt, asyncio.CancelledError) as problem:
-            self._shard.lose(0, "given up at an interrupt" if self.given_up else repr(problem))
+            clean = redacting_text(self._shard.settings.redact)  # it may quote what the application showed
+            self._shard.lose(0, "given up at an interrupt" if self.given_up else clean(repr(problem)))
             raise
         finally:
             self._shard.observer.worker_ended(0)

@@ -12,8 +12,8 @@ from prometheus_client.registry import Collector
 
 from screensearch.explore.metrics import METRICS, Kind, Metric, Metrics, Spread
 
-RUN = "run"
-"""The label that says whose series it is: several shards may be shown at one place."""
+OWN = ("run", "shard")
+"""The labels that say whose series it is: several shards may be shown at one place."""
 
 
 class Exposition:
@@ -41,26 +41,26 @@ class _Shards(Collector):
         return ()
 
     def collect(self) -> Iterator[Family]:
-        readings = [(each.run, each.read()) for each in self._shown()]
+        readings = [((each.run, each.part), each.read()) for each in self._shown()]
         for metric in METRICS:
             family = _family(metric)
-            for run, values in readings:
+            for whose, values in readings:
                 series = values[metric.name]
                 if isinstance(series, Spread):
                     assert isinstance(family, HistogramMetricFamily)
                     buckets = [
                         (f"{bound}", n) for bound, n in zip(series.bounds, series.at_most, strict=True)
                     ]
-                    family.add_metric([run], [*buckets, ("+Inf", series.count)], series.total)
+                    family.add_metric(whose, [*buckets, ("+Inf", series.count)], series.total)
                 else:
                     assert isinstance(family, CounterMetricFamily | GaugeMetricFamily)
                     for labels, value in series.items():
-                        family.add_metric([run, *labels], value)
+                        family.add_metric([*whose, *labels], value)
             yield family
 
 
 def _family(metric: Metric) -> Family:
-    labels = [RUN, *metric.labels]
+    labels = [*OWN, *metric.labels]
     if metric.kind is Kind.HISTOGRAM:
         return HistogramMetricFamily(metric.name, metric.meaning, labels=labels)
     if metric.kind is Kind.COUNTER:

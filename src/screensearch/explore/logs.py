@@ -107,27 +107,29 @@ class LogFormatter(logging.Formatter):
         return fields
 
     def _clean(self, text: str) -> str:
-        by_line = "\n".join(
-            map(self._redact, text.split("\n"))
-        )  # what is redacted as a whole may lose its lines
+        # Line by line first: a text of several lines that is redacted as a whole may lose them.
+        by_line = "\n".join(map(self._redact, text.split("\n")))
         return storable(self._redact(by_line))
 
 
 def start_logging(
-    stream: TextIO, formatter: logging.Formatter, *, level: int = logging.INFO
+    stream: TextIO, formatter: logging.Formatter, *, details_of: str | None = None
 ) -> Callable[[], None]:
-    """Write everything that is logged to a stream, warnings of Python too; returns how to end that."""
-    root = logging.getLogger()
-    before = root.level
+    """Write what is logged to a stream, warnings of Python too; returns how to end that.
+
+    Of `details_of` and what is below it, all that is not for debugging is written; by default of everything.
+    """
+    root, detailed = logging.getLogger(), logging.getLogger(details_of)
+    before = detailed.level
     handler = logging.StreamHandler(stream)
     handler.setFormatter(formatter)
     root.addHandler(handler)
-    root.setLevel(level)
+    detailed.setLevel(logging.INFO)
     logging.captureWarnings(True)
 
     def stop_logging() -> None:
         logging.captureWarnings(False)
-        root.setLevel(before)
+        detailed.setLevel(before)
         root.removeHandler(handler)
 
     return stop_logging

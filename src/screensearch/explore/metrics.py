@@ -37,7 +37,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric: its name as it is asked for, and what it means. Every series has the label `run`, too."""
+    """One metric: its name as it is asked for, and what it means.
+
+    Every series has the labels `run` and `shard`, too; the latter is empty where a run has one shard, which
+    Prometheus takes for absent.
+    """
 
     name: str
     kind: Kind
@@ -195,8 +199,10 @@ class Metrics(Observer):
         folder: str,
         version: str,
         seconds: float | None = None,
+        part: str = "",
     ) -> None:
-        self.run = run
+        """`part` names the shard where a run has several; `seconds` is how long the exploration may take."""
+        self.run, self.part = run, part
         self._about = (environment, folder, version)
         self._budget = shard.budget
         self._epoch = shard.log.epoch if isinstance(shard.log, Leased) else None

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 
 from screensearch.config import settings_from_document
-from screensearch.encode.redact import Redactor
+from screensearch.encode.redact import redacting_text
 from screensearch.environments.specification import open_environment
 from screensearch.errors import FormatError, HopelessStart, ScreenSearchError
 from screensearch.explore.logs import LogFormatter, Whereabouts, log_uncaught, start_logging
@@ -81,9 +81,9 @@ async def serve(connection: socket.socket) -> None:
     if not isinstance(assignment, Assignment):
         raise FormatError(f"a worker was started with {type(assignment).__name__}, not with an assignment")
     settings = settings_from_document(assignment.settings)
-    redactor = Redactor(settings.redact) if settings.redact.at == "capture" else None
+    redact = redacting_text(settings.redact)
     where = Whereabouts(run=assignment.run or None, worker=assignment.worker)
-    start_logging(sys.stderr, LogFormatter(assignment.log_format, where, redactor.text if redactor else str))
+    start_logging(sys.stderr, LogFormatter(assignment.log_format, where, redact))
     log_uncaught()
     try:
         world = open_environment(assignment.environment, means_of(settings))
@@ -102,10 +102,9 @@ async def serve(connection: socket.socket) -> None:
         finally:
             await world.close()
     except ScreenSearchError as problem:
-        words = str(problem)  # they may quote what the application said or showed
         store.send(
             Failed(
-                redactor.text(words) if redactor else words,
+                redact(str(problem)),  # it may quote what the application said or showed
                 gave_up=isinstance(problem, NoStart | NothingToDo),
                 never_started=isinstance(problem, NoStart),
                 hopeless=isinstance(problem, HopelessStart),
