@@ -1,4 +1,4 @@
-"""The pages of docs/reference that are derived from the code: commands, settings, plugins, Python names.
+"""The pages of docs/reference that are derived from the code: commands, settings, plugins, names, metrics.
 
 Run as ``scripts/docs`` to write them, ``scripts/docs --check`` to compare: status 1 and the names of
 the pages that are out of date.
@@ -22,6 +22,7 @@ from screensearch.cli import main as command_line
 from screensearch.config import load_preset, presets
 from screensearch.config.settings import Key, declared_settings, items_of
 from screensearch.config.toml import line_of_each_key, preset_text, toml_value
+from screensearch.explore.metrics import METRICS
 from screensearch.registry import KINDS, Registry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -345,6 +346,34 @@ def default_text(default: object) -> str:
     return "…" if shown.startswith("<") else shown
 
 
+# -- metrics ----------------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    """Every metric: kind, unit, labels and meaning."""
+    lines = ["# Metrics", "", MADE_BY, ""]
+    lines += [
+        "What `--metrics` of `screensearch explore` serves. Every series has the label `run`, the identifier",
+        "in `run.json`, and `shard`, which is empty (for Prometheus: absent) where a run has only one.",
+        "Counts of steps, starts, states and edges are of the whole run and go on when it is resumed; all",
+        "else is of the exploration that serves it. A metric without a value is absent: what is left is told",
+        "for the stop rules that were given. `process_*` are of the process that serves, as usual.",
+        "How to use them: [watch a run](../how-to/watch-a-run.md).",
+        "",
+    ]
+    rows = [
+        (
+            f"`{metric.name}`",
+            metric.kind.value,
+            metric.unit,
+            ", ".join(f"`{label}`" for label in metric.labels),
+            metric.meaning,
+        )
+        for metric in METRICS
+    ]
+    return page(*lines, *table(("metric", "kind", "unit", "labels", "meaning"), rows))
+
+
 # -- writing and comparing --------------------------------------------------------------------------
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -352,6 +381,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "settings.md": settings_page,
     "plugins.md": plugins_page,
     "python.md": python_page,
+    "metrics.md": metrics_page,
 }
 
 

@@ -39,6 +39,7 @@ PUBLIC = [
     "Match",
     "Means",
     "Metadata",
+    "MetricsServer",
     "NeverStarted",
     "Observation",
     "Outcome",

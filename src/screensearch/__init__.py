@@ -34,6 +34,7 @@ from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchEr
 from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import resume_exploration, start_exploration
 from screensearch.explore.findings import Finding
+from screensearch.explore.metrics_server import MetricsServer
 from screensearch.explore.progress import NeverStarted, Progress, Summary
 from screensearch.explore.run import Run, State, open_run
 from screensearch.explore.skipped import Skipped
@@ -74,6 +75,7 @@ __all__ = [
     "Match",
     "Means",
     "Metadata",
+    "MetricsServer",
     "NeverStarted",
     "Observation",
     "Outcome",

@@ -37,6 +37,7 @@ from screensearch.domain.document import OBSERVATION_VERSION
 from screensearch.environments.synthetic.apps import APPS
 from screensearch.environments.synthetic.arguments import DEFAULT_NOISE, GENERATED, NUMBERS
 from screensearch.environments.synthetic.generator import GeneratorSettings
+from screensearch.explore.metrics import METRICS, Kind
 from screensearch.record.format import FORMAT_VERSION
 from screensearch.record.sqlite_schema import SCHEMA
 
@@ -205,6 +206,16 @@ def test_the_run_format_names_every_table_column_and_version() -> None:
     assert f"format {FORMAT_VERSION}, the only one so far" in text
     assert f"| an observation document | {OBSERVATION_VERSION} |" in text
     assert f"| a settings document | {DOCUMENT_VERSION} |" in text
+
+
+def test_every_metric_that_a_page_asks_for_is_served() -> None:
+    served = {metric.name for metric in METRICS}
+    for metric in METRICS:
+        if metric.kind is Kind.HISTOGRAM:
+            served |= {f"{metric.name}_{part}" for part in ("bucket", "sum", "count")}
+    for page in PAGES:
+        asked = set(re.findall(r"\bscreensearch_[a-z_]+", page.read_text(encoding="utf-8")))
+        assert sorted(asked - served) == [], named(page)
 
 
 def test_scripts_that_the_docs_name_exist_and_can_be_run() -> None:

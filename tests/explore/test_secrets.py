@@ -132,3 +132,15 @@ def test_what_was_skipped_and_redacted_is_counted_and_told_once(
 def test_a_run_that_redacts_at_export_keeps_what_was_seen(tmp_path: Path) -> None:
     explore(tmp_path / "run", Mail(), "redact.at=export", steps=5)
     assert ADDRESS in everything_kept(tmp_path / "run")
+
+
+def test_what_an_environment_dies_of_is_kept_without_its_secrets(tmp_path: Path) -> None:
+    class Broken(Mail):
+        async def perform(self, action: Action) -> Result:
+            raise RuntimeError(f"no mailbox of {ADDRESS}")
+
+    with pytest.raises(RuntimeError):
+        explore(tmp_path / "run", Broken())
+    kept = everything_kept(tmp_path / "run")
+    assert ADDRESS not in kept
+    assert "no mailbox of [redacted:email]" in kept

@@ -13,7 +13,7 @@ import click
 from rich.markup import escape
 
 from screensearch import Summary
-from screensearch.cli.live import LiveView
+from screensearch.cli.live import LiveView, LogView
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.cli.summary import print_summary
 from screensearch.errors import PluginUnavailable
@@ -128,7 +128,7 @@ def _print_parts(view: View) -> None:
         say(out, f"latest trouble: {escape(view.trouble)}")
 
 
-def show(view: LiveView, seen: View) -> None:
+def show(view: LiveView | LogView, seen: View) -> None:
     """The progress of a run on a cluster, with how many of its workers are there."""
     working = sum(worker.state == "working" for worker in seen.workers)
     waiting = sum(worker.state == "waiting for a slot" for worker in seen.workers)
@@ -136,7 +136,7 @@ def show(view: LiveView, seen: View) -> None:
     view.show(seen.progress, places)
 
 
-def follow(attached: Attached, view: LiveView) -> Summary:
+def follow(attached: Attached, view: LiveView | LogView) -> Summary:
     """Follow a run that was started here: Ctrl-C ends it, a second one gives up its steps under way."""
     with _counted_interrupts() as interrupts:
         answered = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from screensearch import (
+    MetricsServer,
     NeverStarted,
     Outcome,
     Progress,
@@ -24,7 +26,8 @@ from screensearch import (
 from screensearch.act.guard import open_gates
 from screensearch.cli.cluster import follow, launcher
 from screensearch.cli.folders import EmptyRun, fresh_folder
-from screensearch.cli.live import LiveView
+from screensearch.cli.live import LiveView, LogView
+from screensearch.cli.logs import log_as, log_format_option, logs_json, tell, warn
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
@@ -33,6 +36,7 @@ from screensearch.errors import EnvironmentFailed, SettingsError
 from screensearch.explore.consent import check_consent
 from screensearch.explore.exploration import LARGEST_SEED
 from screensearch.explore.memory import give_large_blocks_back
+from screensearch.record.run import open_run_folder
 
 DEFAULT_STEPS = 2000
 
@@ -134,6 +138,13 @@ class ExploreCommand(click.Command):
     help="With --resume: if the run's log is in a database and seems to be owned on a machine that is gone, "
     "replace that owner.",
 )
+@click.option(
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="Serve metrics for Prometheus at http://HOST:PORT/metrics while it runs. Without a HOST, only this "
+    "machine can read them; port 0 takes a free one. There is no authentication.",
+)
+@log_format_option
 @as_json_option
 @click.pass_context
 def explore(
@@ -159,6 +170,8 @@ def explore(
     allow_irreversible: bool,
     resume: bool,
     take_over: bool,
+    metrics: str | None,
+    log_format: str,
     as_json: bool,
 ) -> None:
     """Explore an application and leave a run that can be opened.
@@ -170,6 +183,7 @@ def explore(
     Without a stop rule, in the options or in the settings, it takes 2000 steps. Ctrl-C ends it early, with
     status 130, and leaves a usable run; `--resume --out RUN` goes on with it.
     """
+    where = log_as(context, log_format)
     give_large_blocks_back()
     command: tuple[str, ...] | None = context.meta.get(COMMAND)
     failing = _failing_outcomes(fail_on)
@@ -198,9 +212,9 @@ def explore(
         )
         if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
-                "a resumed run keeps its environment, seed, settings, store and artifacts: give --resume, "
-                "--out, a stop rule, --workers, --fail-on and --take-over only (and --unsandboxed if it was "
-                "started so)"
+                "a resumed run keeps its environment, seed, settings, store and artifacts: give --resume, --out, "
+                "a stop rule, --workers, --fail-on, --take-over, --cluster, --metrics and --log-format only (and "
+                "--unsandboxed if it was started so)"
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment
@@ -215,12 +229,22 @@ def explore(
         _warn(environment, settings)
     stop = stop or _default_rule(settings)
     folder = out or fresh_folder(environment)
-    view = LiveView(console(stderr=True), what=str(folder) if resume else environment, steps=stop.steps)
+    server = None if metrics is None else context.with_resource(MetricsServer(metrics))
+    if server is not None:
+        tell(f"Metrics: {server.url}")
+    what = str(folder) if resume else environment
+    view = LogView() if logs_json() else LiveView(console(stderr=True), what=what, steps=stop.steps)
+
+    def show(progress: Progress) -> None:
+        if where.run is None:  # the first progress is of a run that is there
+            where.run = open_run_folder(folder).manifest.run
+        view.show(progress)
+
     never_started: NeverStarted | None = None
     if cluster is not None:
         launch = launcher()
         if resume:
-            launch.resume_on_cluster(cluster, folder, stop=stop, workers=workers)
+            launch.resume_on_cluster(cluster, folder, stop=stop, workers=workers, log_format=log_format)
         else:
             launch.start_on_cluster(
                 cluster,
@@ -232,6 +256,7 @@ def explore(
                 seed=seed,
                 store=store,
                 artifacts=artifacts,
+                log_format=log_format,
             )
         if detach:
             click.echo(f"{folder} is under way: screensearch attach {shlex.quote(str(folder))}", err=True)
@@ -245,17 +270,19 @@ def explore(
                     folder,
                     stop=stop,
                     workers=workers,
-                    on_progress=view.show,
+                    on_progress=show,
                     unsandboxed=unsandboxed,
                     allow_irreversible=allow_irreversible,
                     take_over=take_over,
+                    metrics=server,
+                    log_format=log_format,
                 )
             else:
                 with EmptyRun(folder) as before:
 
-                    def show(progress: Progress) -> None:
+                    def show_new(progress: Progress) -> None:
                         before.remove()  # the first progress is of the run that took its place
-                        view.show(progress)
+                        show(progress)
 
                     summary = start_exploration(
                         environment,
@@ -266,9 +293,11 @@ def explore(
                         seed=seed,
                         store=store,
                         artifacts=artifacts,
-                        on_progress=show,
+                        on_progress=show_new,
                         unsandboxed=unsandboxed,
                         allow_irreversible=allow_irreversible,
+                        metrics=server,
+                        log_format=log_format,
                     )
     except NeverStarted as problem:
         summary, never_started = problem.summary, problem
@@ -279,7 +308,7 @@ def explore(
     else:
         print_summary(summary, resuming(context, summary.run))
     if never_started is not None and failing:  # the status says only that something was met, not why
-        click.echo(f"Never started: {never_started}", err=True)
+        tell(f"Never started: {never_started}", level=logging.ERROR)
     _fail_if_found(context, summary, failing)
     if never_started is not None:  # and it was not what --fail-on is for
         raise never_started
@@ -354,7 +383,8 @@ def _fail_if_found(context: click.Context, summary: Summary, failing: tuple[str,
     if found:
         folder = shlex.quote(summary.run)
         shows = "show" if found[0].endswith(Outcome.LOST) and len(found) == 1 else "findings"
-        click.echo(f"This exploration met {', '.join(found)}: screensearch {shows} {folder}", err=True)
+        line = f"This exploration met {', '.join(found)}: screensearch {shows} {folder}"
+        tell(line, level=logging.WARNING)
         context.exit(FOUND_STATUS)
 
 
@@ -386,4 +416,4 @@ def _warn(environment: str, settings: Settings) -> None:
     """Tell what may happen now."""
     told = f"{environment} runs without a sandbox: as you, with your files, your network and your devices"
     for each in (told, *open_gates(settings.guard, harmless=False)):
-        click.echo(f"Warning: {each}", err=True)
+        warn(each)

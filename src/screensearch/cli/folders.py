@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-import click
-
+from screensearch.cli.logs import tell, warn
 from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.record.run import own
 
@@ -69,11 +68,11 @@ class EmptyRun:
         aside, self._aside = self._aside, None
         if aside is None:
             return
-        click.echo(f"{self._folder} was a run without an entry: it is begun anew", err=True)
+        tell(f"{self._folder} was a run without an entry: it is begun anew")
         try:
             _remove(aside)
         except OSError as problem:  # no reason to end the run that has begun
-            click.echo(f"Warning: what was left of it at {aside} cannot be removed: {problem}", err=True)
+            warn(f"what was left of it at {aside} cannot be removed: {problem}")
 
     def _set_aside(self) -> None:
         folder = self._folder

@@ -1,8 +1,9 @@
-"""The live view of an exploration: a panel in a terminal, a line now and then elsewhere."""
+"""The live view of an exploration: a panel in a terminal, a line now and then elsewhere, or in the log."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from types import TracebackType
 
 from rich.console import Console
@@ -11,8 +12,30 @@ from rich.markup import escape
 from rich.table import Table
 
 from screensearch import Progress
+from screensearch.cli.logs import logger
 
 LINE_EVERY_SECONDS = 5.0
+
+
+class LogView:
+    """Logs progress now and then, its figures under their own names."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __enter__(self) -> LogView:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def show(self, progress: Progress, places: str = "") -> None:
+        """`places` says where the workers are, if they are not all here."""
+        if time.monotonic() - self._last >= LINE_EVERY_SECONDS:
+            self._last = time.monotonic()
+            logger.info("progress" + (f": {places}" if places else ""), extra={"figures": asdict(progress)})
 
 
 class LiveView:

@@ -12,6 +12,7 @@ from screensearch.cli.doctor import doctor
 from screensearch.cli.explain import explain
 from screensearch.cli.explore import explore
 from screensearch.cli.findings import findings
+from screensearch.cli.logs import logger, logs_json, tell
 from screensearch.cli.plugins import plugins
 from screensearch.cli.show import show, states
 from screensearch.cli.skipped import skipped
@@ -31,9 +32,12 @@ class FriendlyGroup(click.Group):
         try:
             return super().invoke(context)
         except ScreenSearchError as problem:
+            if logs_json():
+                logger.error("%s", problem)
+                context.exit(click.ClickException.exit_code)
             raise click.ClickException(str(problem)) from problem
         except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
+            tell("Interrupted.")
             context.exit(INTERRUPTED_STATUS)
 
 

@@ -31,6 +31,8 @@ _CARRIED = frozenset(
         "workers",
         "unsandboxed",
         "allow_irreversible",
+        "metrics",
+        "log_format",
     }
 )
 """The options that a resumed run does not know from its own settings."""

@@ -298,6 +298,8 @@ class Conductor:
             first_episode=first_episode,
             futile=worker.futile,
             artifacts=job.artifacts,
+            run=job.run,
+            log_format=job.log_format,
         )
         return Task(job.run, worker.life, assignment, job.version)
 

@@ -18,6 +18,7 @@ from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
 from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import prepare
+from screensearch.explore.logs import TEXT
 from screensearch.explore.progress import NeverStarted, Summary
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
@@ -40,6 +41,7 @@ def start_on_cluster(
     seed: int,
     store: str,
     artifacts: str = "",
+    log_format: str = TEXT,
 ) -> str:
     """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
     if not store:
@@ -63,11 +65,13 @@ def start_on_cluster(
         artifacts=artifacts,
     )
     create_run(folder, manifest)
-    _conduct(folder, manifest, stop, workers)
+    _conduct(folder, manifest, stop, workers, log_format)
     return manifest.run
 
 
-def resume_on_cluster(address: str, folder: Path, *, stop: StopRule, workers: int) -> str:
+def resume_on_cluster(
+    address: str, folder: Path, *, stop: StopRule, workers: int, log_format: str = TEXT
+) -> str:
     """Go on with a run on a cluster, under the settings and the seed it was started with."""
     manifest = open_run_folder(folder).manifest
     if not manifest.store:
@@ -78,11 +82,11 @@ def resume_on_cluster(address: str, folder: Path, *, stop: StopRule, workers: in
     check_slots(address)
     if find_actor(conductor_name(manifest.run)) is not None:
         raise RunBusy(f"the run at {folder} is under way on this cluster: join it with `screensearch attach`")
-    _conduct(folder, manifest, stop, workers)
+    _conduct(folder, manifest, stop, workers, log_format)
     return manifest.run
 
 
-def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int) -> None:
+def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str) -> None:
     job = Job(
         run=manifest.run,
         folder=str(folder.resolve()),
@@ -91,6 +95,7 @@ def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int) -> 
         settings=manifest.settings,
         store=manifest.store,
         artifacts=manifest.artifacts,
+        log_format=log_format,
         version=manifest.version,
         workers=workers,
         stop=stop,

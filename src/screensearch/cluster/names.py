@@ -40,6 +40,7 @@ class Job:
     settings: dict[str, Any]  # the document of the resolved settings
     store: str
     artifacts: str
+    log_format: str
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from screensearch.domain.screen import Box, Element, Image, Observation
@@ -148,6 +148,11 @@ class Redactor:
                 self._known[text] = found
                 self._remembered += size
         return found
+
+
+def redacting_text(settings: RedactSettings) -> Callable[[str], str]:
+    """Takes the secrets out of a text that is to be kept, if these settings want that when it is captured."""
+    return Redactor(settings).text if settings.at == "capture" else str
 
 
 def redact_observation(observation: Observation, settings: RedactSettings) -> Observation:

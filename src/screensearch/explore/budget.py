@@ -122,6 +122,18 @@ class Budget:
         """Whether nothing more is to be granted, counting steps under way as taken."""
         return self.stopping or self.has_states() or self.out_of_steps(under_way) or self.on_plateau()
 
+    def left_steps(self) -> int | None:
+        """How many steps may still be taken; None if the rule does not ask for so many."""
+        return None if self._steps is None else max(0, self._steps - self.taken)
+
+    def left_states(self) -> int | None:
+        """How many states are still to be found, likewise."""
+        return None if self._states is None else max(0, self._states - self._found)
+
+    def left_plateau(self) -> int | None:
+        """How many more steps without a new state end the run, likewise."""
+        return None if self._plateau is None else max(0, self._plateau - self.taken + self._last_discovery)
+
     @property
     def exhausted(self) -> bool:
         """Whether nothing will be granted any more."""

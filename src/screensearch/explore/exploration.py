@@ -15,11 +15,14 @@ from pathlib import Path
 
 from screensearch.act.guard import GUARDS
 from screensearch.config import DESKTOP, Settings, check_deadlines, settings_document, settings_from_document
+from screensearch.encode.redact import redacting_text
 from screensearch.environments.protocol import ENVIRONMENTS, Environment
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, ScreenSearchError, SettingsError
 from screensearch.explore.budget import Budget, StopRule
 from screensearch.explore.consent import check_consent
+from screensearch.explore.logs import TEXT, check_log_format
+from screensearch.explore.metrics_server import MetricsServer, shown
 from screensearch.explore.mind import Mind
 from screensearch.explore.owner import Owner, interrupts
 from screensearch.explore.progress import (
@@ -62,6 +65,8 @@ def start_exploration(
     on_progress: OnProgress | None = None,
     unsandboxed: bool = False,
     allow_irreversible: bool = False,
+    metrics: MetricsServer | None = None,
+    log_format: str = TEXT,
 ) -> Summary:
     """Explore into a new run folder.
 
@@ -71,8 +76,10 @@ def start_exploration(
     folder, or a URL such as ``s3://bucket/prefix``, for the screenshots. Without `stop` the settings say
     when it is enough. Settings without a sandbox need `unsandboxed`: the application then runs as you,
     with your files, your network and your devices. If they allow irreversible actions there, they need
-    `allow_irreversible` as well.
+    `allow_irreversible` as well. `metrics` shows the figures of the exploration while it runs; `log_format`
+    is that of the worker processes' logs, ``text`` or ``json``.
     """
+    check_log_format(log_format)
     settings = settings or Settings()
     check_consent(settings, unsandboxed, allow_irreversible)
     stop = stop or StopRule.of(settings.stop)
@@ -101,7 +108,15 @@ def start_exploration(
         artifacts=artifacts,
     )
     create_run(Path(folder), manifest)
-    return _explore(Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress)
+    return _explore(
+        Path(folder),
+        environment,
+        stop=stop,
+        workers=workers,
+        on_progress=on_progress,
+        metrics=metrics,
+        log_format=log_format,
+    )
 
 
 def resume_exploration(
@@ -114,14 +129,17 @@ def resume_exploration(
     unsandboxed: bool = False,
     allow_irreversible: bool = False,
     take_over: bool = False,
+    metrics: MetricsServer | None = None,
+    log_format: str = TEXT,
 ) -> Summary:
     """Go on with a run under the settings, the seed and the environment it was started with.
 
     A run of an environment object needs such an object again, and a run that was started without a
     sandbox needs `unsandboxed` again. Without `stop` its settings say when it is enough. If its log is in a
     database and seems to be owned on a machine that is gone, `take_over` replaces that owner: should it be
-    alive after all, it can write nothing any more.
+    alive after all, it can write nothing any more. `metrics` and `log_format` are as for a new run.
     """
+    check_log_format(log_format)
     _check_workers(workers, environment)
     _check_no_loop_runs()
     run = open_run_folder(Path(folder))
@@ -131,7 +149,14 @@ def resume_exploration(
     if run.manifest.artifacts:
         run.artifacts.check()
     return _explore(
-        Path(folder), environment, stop=stop, workers=workers, on_progress=on_progress, take_over=take_over
+        Path(folder),
+        environment,
+        stop=stop,
+        workers=workers,
+        on_progress=on_progress,
+        take_over=take_over,
+        metrics=metrics,
+        log_format=log_format,
     )
 
 
@@ -143,6 +168,8 @@ def _explore(
     workers: int,
     on_progress: OnProgress | None,
     take_over: bool = False,
+    metrics: MetricsServer | None = None,
+    log_format: str = TEXT,
 ) -> Summary:
     with own(folder) as run:
         settings = settings_from_document(run.manifest.settings)
@@ -157,9 +184,10 @@ def _explore(
                 )
             budget = Budget(steps=stop.steps, states=stop.states, plateau=stop.plateau)
             shard = ShardStore(log, settings, budget)
-            exploration = _Exploration(run, shard, stop, on_progress)
+            exploration = _Exploration(run, shard, stop, on_progress, log_format)
             try:
-                asyncio.run(exploration.run(environment, workers))
+                with shown(metrics, run, shard, stop):
+                    asyncio.run(exploration.run(environment, workers))
             except KeyboardInterrupt:
                 if not exploration.given_up:
                     raise
@@ -238,12 +266,18 @@ class _Exploration:
     """One exploration under way: the store, its workers, the clock and the interrupts."""
 
     def __init__(
-        self, run: RunFolder, shard: ShardStore, stop: StopRule, on_progress: OnProgress | None
+        self,
+        run: RunFolder,
+        shard: ShardStore,
+        stop: StopRule,
+        on_progress: OnProgress | None,
+        log_format: str,
     ) -> None:
         self._run = run
         self._shard = shard
         self._stop_rule = stop
         self._on_progress = on_progress
+        self._log_format = log_format
         self._meter = Meter(lambda: figures_of(shard))
         self._ended: str | None = None
         self.given_up = False  # interrupted twice: a step under way was not waited for
@@ -251,6 +285,9 @@ class _Exploration:
     async def run(self, environment: str | Environment, workers: int) -> None:
         if self._shard.budget.exhausted:  # a resumed run may have all it was asked for
             return
+        about = {"run": self._run.manifest.run}
+        what = self._run.manifest.environment
+        log.info("explores %s into %s with %d workers", what, self._run.path, workers, extra=about)
         try:
             async with self._watched():
                 if isinstance(environment, str):
@@ -262,6 +299,7 @@ class _Exploration:
             raise
         finally:
             self._shard.checkpoint()
+        log.info("ended (%s) after %d steps of the run", self._why(), self._shard.budget.taken, extra=about)
 
     async def _in_processes(self, environment: str, workers: int) -> None:
         owner = Owner(
@@ -270,6 +308,8 @@ class _Exploration:
             folder=self._run.path,
             seed=self._run.manifest.seed,
             artifacts=self._run.manifest.artifacts,
+            run=self._run.manifest.run,
+            log_format=self._log_format,
         )
 
         def give_up() -> None:
@@ -292,15 +332,18 @@ class _Exploration:
                 artifacts=self._run.manifest.artifacts,
             )
         )
+        self._shard.observer.worker_started(0)
         try:
             with interrupts(lambda: self._stop("interrupted"), self._give_up):
                 await working
         except (NoStart, NothingToDo):  # nothing is lost: the log says what became of each start
             raise
         except (Exception, KeyboardInterrupt, asyncio.CancelledError) as problem:
-            self._shard.lose(0, "given up at an interrupt" if self.given_up else repr(problem))
+            clean = redacting_text(self._shard.settings.redact)  # it may quote what the application showed
+            self._shard.lose(0, "given up at an interrupt" if self.given_up else clean(repr(problem)))
             raise
         finally:
+            self._shard.observer.worker_ended(0)
             await world.close()
 
     def _give_up(self) -> None:
@@ -340,15 +383,19 @@ class _Exploration:
                 return
             await asyncio.sleep(PROGRESS_SECONDS)
 
+    def _why(self) -> str:
+        """Which stop rule ended it, or what else did."""
+        budget = self._shard.budget
+        reached = "states" if budget.has_states() else "plateau"
+        return "steps" if budget.out_of_steps() else self._ended or reached
+
     def summary(self) -> Summary:
         """What it came to."""
         shard = self._shard
-        reached = "states" if shard.budget.has_states() else "plateau"
-        ended = "steps" if shard.budget.out_of_steps() else self._ended or reached
         return self._meter.summarise(
             run=str(self._run.path),
             environment=self._run.manifest.environment,
             digest=shard.graph.digest(),
-            ended=ended,
+            ended=self._why(),
             identifier=shard.resolver.describe(),
         )

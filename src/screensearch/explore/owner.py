@@ -22,6 +22,7 @@ from types import FrameType
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError, StoreFailed
 from screensearch.explore.connection import Connection
+from screensearch.explore.logs import TEXT, last_words
 from screensearch.explore.messages import Receipt
 from screensearch.explore.serving import Serving
 from screensearch.explore.store import Message, ShardStore
@@ -39,18 +40,28 @@ class Owner:
     """Serves one shard to worker processes until the run has enough."""
 
     def __init__(
-        self, shard: ShardStore, *, environment: str, folder: Path, seed: int, artifacts: str = ""
+        self,
+        shard: ShardStore,
+        *,
+        environment: str,
+        folder: Path,
+        seed: int,
+        artifacts: str = "",
+        run: str = "",
+        log_format: str = TEXT,
     ) -> None:
         self.shard = shard
         self._environment = environment
         self._folder = folder
         self._seed = seed
         self._artifacts = artifacts
+        self._run, self._log_format = run, log_format  # what workers write into their logs, and how
         self._settings = settings_document(shard.settings)
         self._serving = Serving(shard)
         self._processes: set[asyncio.subprocess.Process] = set()
         self._stopping_since: float | None = None
         self._news = asyncio.Event()  # a step was recorded, or its worker was lost
+        shard.observer.watch_queue(lambda: self._serving.waiting)
 
     async def run(self, workers: int) -> None:
         """Keep so many workers at it; return when every one of them was told that it is enough."""
@@ -104,7 +115,8 @@ class Owner:
         while True:
             connection, failure = await self._run_process(worker, futile)
             if connection.told_to_end:  # it owes nothing any more, however it went
-                self.shard.worker_failures += failure is not None
+                if failure is not None:
+                    self.shard.note_failure(worker, failure)
                 if await self._enough():
                     return
                 continue
@@ -162,9 +174,12 @@ class Owner:
                 first_episode=first_episode,
                 futile=futile,
                 artifacts=self._artifacts,
+                run=self._run,
+                log_format=self._log_format,
             )
         )
         watched = False
+        self.shard.observer.worker_started(worker)
         try:
             await self._watch(connection, process)
             watched = True
@@ -172,6 +187,7 @@ class Owner:
             connection.close()
             code = await _reap(process)
             self._processes.discard(process)
+            self.shard.observer.worker_ended(worker)
             async with self._serving.turn():  # what it said last is answered by now
                 if not watched and not connection.told_to_end:
                     self.shard.abandon(worker, "the run was ended while it was at work")
@@ -249,7 +265,7 @@ def _last_line(path: Path, since: int) -> str:
     with path.open("rb") as output:
         output.seek(max(since, path.stat().st_size - LONGEST_TAIL))
         lines = output.read().decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")
+    return next((last_words(line.strip()) for line in reversed(lines) if line.strip()), "it printed nothing")
 
 
 @contextlib.contextmanager

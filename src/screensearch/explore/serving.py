@@ -32,6 +32,11 @@ class Serving:
         self._commits = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def waiting(self) -> int:
+        """How many messages wait for the next batch."""
+        return len(self._waiting)
+
     def take(self, message: Message, answer: Answer) -> None:
         """Queue a message; its batch begins once all that has arrived is read and no commit is under way."""
         try:

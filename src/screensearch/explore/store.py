@@ -9,7 +9,9 @@ and `answer` are its parts, for an owner that has other things to do while a com
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,11 +47,14 @@ from screensearch.explore.messages import (
     Sighting,
     Tried,
 )
+from screensearch.explore.observer import Observer
 from screensearch.identify.resolve import IDENTIFIERS, Prepared, Resolver
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log, failed_start
 from screensearch.select.reward import reward_on
+
+logger = logging.getLogger(__name__)
 
 Message = Begin | BeginFailed | Land | Report
 
@@ -103,6 +108,7 @@ class ShardStore:
         self.landings = 0  # screens identified since this store was opened, and the sum of their u(s)
         self.landings_ambiguity = 0.0
         self.worker_failures = 0  # since this store was opened
+        self.observer = Observer()
         self._checkpointed = self.graph.sequence
 
     # -- the one entrance ---------------------------------------------------------------------
@@ -140,7 +146,7 @@ class ShardStore:
     def commit(self) -> None:
         """Make what was taken durable. Another thread may do this, if nobody uses the log meanwhile."""
         with self._unbroken():
-            self.log.commit()
+            self._commit()
 
     def answer(self, batch: Batch) -> list[Receipt | FormatError]:
         """The answers to a batch that is durable, in order, before another one is taken."""
@@ -158,8 +164,14 @@ class ShardStore:
 
     def lose(self, worker: int, why: str) -> None:
         """A worker died. If it was in the middle of an episode, log that as what it is."""
-        self.worker_failures += 1
+        self.note_failure(worker, why)
         self.abandon(worker, why)
+
+    def note_failure(self, worker: int, why: str) -> None:
+        """A worker failed: count it and say so, whether or not a step is lost by it."""
+        self.worker_failures += 1
+        self.observer.worker_failed(worker)
+        logger.info("worker %d failed: %s", worker, why, extra={"worker": worker})
 
     def abandon(self, worker: int, why: str) -> None:
         """A worker is gone, by no failure of its own. If it was in an episode, its step is lost."""
@@ -214,10 +226,12 @@ class ShardStore:
     def checkpoint(self) -> None:
         """Write the graph beside the log, so that opening the run folds only what came after."""
         if self._failed is None and self.graph.sequence > self._checkpointed:
+            begun = time.perf_counter()
             with self._batch():
                 dump = self.graph.dump()
                 self.log.write_checkpoint(self.graph.sequence, digest_of([dump]), dump)
             self._checkpointed = self.graph.sequence
+            self.observer.checkpointed(time.perf_counter() - begun)
 
     def next_episode(self, worker: int) -> int:
         """The first episode number that this worker has not used in this run."""
@@ -228,7 +242,12 @@ class ShardStore:
         """All or nothing: what the body appends is durable when it is left."""
         with self._unbroken():
             yield
-            self.log.commit()
+            self._commit()
+
+    def _commit(self) -> None:
+        begun = time.perf_counter()
+        self.log.commit()
+        self.observer.committed(self.graph.sequence, time.perf_counter() - begun)
 
     @contextmanager
     def _unbroken(self) -> Iterator[None]:
@@ -311,7 +330,9 @@ class ShardStore:
         return None if found is None else found[1]
 
     def _append(self, entry: Entry) -> None:
-        self.graph.apply_entry(self.log.append(entry), entry)
+        sequence = self.log.append(entry)
+        self.graph.apply_entry(sequence, entry)
+        self.observer.appended(sequence, entry, self.graph)
 
     def _entry(self, message: Message, prepared: Prepared | None) -> Entry:
         if isinstance(message, Report):

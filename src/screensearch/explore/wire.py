@@ -29,6 +29,8 @@ class Assignment:
     first_episode: int
     futile: int  # starts in a row without a step that this worker has behind it
     artifacts: str = ""  # where the screenshots go; without a place, into the folder
+    run: str = ""  # the id of the run, for the worker's log
+    log_format: str = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import numpy as np
 
 from screensearch.config import Settings, settings_from_document
 from screensearch.domain.transition import EpisodeId
-from screensearch.encode.redact import Redactor
+from screensearch.encode.redact import redacting_text
 from screensearch.environments.protocol import Environment, Means, TruthTeller
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError, StoreFailed
+from screensearch.explore.logs import LogFormatter, Whereabouts, log_uncaught, start_logging
 from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
 from screensearch.explore.wire import Assignment, Failed
@@ -53,8 +55,15 @@ def back_off_seconds(turn: int) -> float:
 
 
 async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
-    """Be the worker of an assignment until the run has enough; or say why it cannot go on."""
+    """Be the worker of an assignment until the run has enough; or say why it cannot go on.
+
+    From now on this process logs as a worker does.
+    """
     settings = settings_from_document(assignment.settings)
+    redact = redacting_text(settings.redact)
+    where = Whereabouts(run=assignment.run or None, worker=assignment.worker)
+    start_logging(sys.stderr, LogFormatter(assignment.log_format, where, redact))
+    log_uncaught()
     try:
         world = open_environment(assignment.environment, means_of(settings))
         try:
@@ -68,14 +77,13 @@ async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
                 first_episode=assignment.first_episode,
                 artifacts=assignment.artifacts,
                 futile=assignment.futile,
+                where=where,
             )
         finally:
             await world.close()
     except ScreenSearchError as problem:
-        words = str(problem)  # they may quote what the application said or showed
-        clean = Redactor(settings.redact).text(words) if settings.redact.at == "capture" else words
         return Failed(
-            clean,
+            redact(str(problem)),  # it may quote what the application said or showed
             gave_up=isinstance(problem, NoStart | NothingToDo),
             never_started=isinstance(problem, NoStart),
             hopeless=isinstance(problem, HopelessStart),
@@ -95,12 +103,14 @@ async def work(
     first_episode: int,
     artifacts: str = "",
     futile: int = 0,
+    where: Whereabouts | None = None,
 ) -> None:
     """Run episodes until a receipt says that the run has enough.
 
     `artifacts` is where screenshots are kept, if not in the folder. `futile` counts the starts in a row
-    without a step that the worker has behind it, over its lives.
+    without a step that the worker has behind it, over its lives. `where` is told which step it is at.
     """
+    where = where or Whereabouts()
     kept = open_artifacts(artifacts, folder) if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, kept)
     number = first_episode
@@ -108,15 +118,18 @@ async def work(
         while True:
             world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
             mind.start_episode(choice_seed)
+            episode = EpisodeId(worker, number)
+            where.move(episode, 0)
             last = await explore_episode(
                 world,
                 store,
                 mind,
-                EpisodeId(worker, number),
+                episode,
                 seed=int(world_seed.generate_state(1, np.uint64)[0]),
                 length=settings.explore.episode_steps,
-                witness=witness,
+                witness=_moving(where, witness),
             )
+            where.leave()
             if not last.receipt.proceed:
                 mind.tell_counts()
                 return
@@ -144,6 +157,17 @@ def means_of(settings: Settings) -> Means:
     return Means(
         screenshots=settings.explore.screenshots == "all", app=settings.app, desktop=settings.desktop
     )
+
+
+def _moving(where: Whereabouts, witness: Witness | None) -> Witness:
+    """The witness, if there is one, and the whereabouts: what follows an observation is the next step."""
+
+    def note(episode: EpisodeId, step: int) -> None:
+        where.move(episode, step + 1)
+        if witness is not None:
+            witness(episode, step)
+
+    return note
 
 
 @contextlib.contextmanager

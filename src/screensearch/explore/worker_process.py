@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import select
 import signal
@@ -85,7 +84,6 @@ async def serve(connection: socket.socket) -> None:
 def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     give_large_blocks_back()
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
