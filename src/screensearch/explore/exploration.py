@@ -77,15 +77,12 @@ def start_exploration(
     if not 0 <= seed <= LARGEST_SEED:
         raise SettingsError(f"seed is {seed}; it must be between 0 and {LARGEST_SEED}")
     _check_no_loop_runs()
-    # What a run needs is built once before there is one: a mistake costs an error and no folder.
-    make_resolver(settings)
     if isinstance(environment, str):
         name = environment
-        if environment.partition(":")[0] == DESKTOP:
-            check_deadlines(settings)
-        asyncio.run(_try_out(environment, settings))
+        try_out(environment, settings)
     else:
         name = OBJECT + environment.application
+        make_resolver(settings)
         Mind(settings, environment.application)
     manifest = Manifest(
         run=uuid.uuid4().hex,
@@ -166,7 +163,15 @@ def _explore(
             log.close()
 
 
-async def _try_out(environment: str, settings: Settings) -> None:
+def try_out(environment: str, settings: Settings) -> None:
+    """Build once what a run needs before there is one: a mistake costs an error and no folder."""
+    make_resolver(settings)
+    if environment.partition(":")[0] == DESKTOP:
+        check_deadlines(settings)
+    asyncio.run(_open_once(environment, settings))
+
+
+async def _open_once(environment: str, settings: Settings) -> None:
     """Open what worker processes will open, and close it again."""
     ENVIRONMENTS.require_declared(environment.partition(":")[0])
     SELECTORS.require_declared(settings.select.selector)
