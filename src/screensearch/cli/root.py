@@ -7,6 +7,7 @@ from importlib.metadata import version
 import click
 
 from screensearch.cli.apps import apps
+from screensearch.cli.campaign import campaign
 from screensearch.cli.doctor import doctor
 from screensearch.cli.explain import explain
 from screensearch.cli.explore import explore
@@ -48,5 +49,18 @@ def main() -> None:
     """
 
 
-for command in (explore, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study):
+for command in (
+    explore,
+    campaign,
+    apps,
+    doctor,
+    show,
+    states,
+    findings,
+    skipped,
+    explain,
+    verify,
+    plugins,
+    study,
+):
     main.add_command(command)

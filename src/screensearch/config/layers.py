@@ -120,7 +120,7 @@ def text_layer(origin: str, text: str, folder: Path | None = None) -> Layer:
 
 
 def checked_layer(layer: Layer, folder: Path) -> Layer:
-    """The layer, if it names only settings that exist; the sources of `app.files` are relative to `folder`."""
+    """The layer, if all its settings exist; the sources of `app.files` are relative to `folder`."""
     return _with_sources(_checked(layer), folder.resolve())
 
 
