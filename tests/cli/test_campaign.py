@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -16,28 +17,58 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from postgres_server import postgres_server
+from rich.console import Console
 
 import screensearch as ss
 from screensearch.cli import main
+from screensearch.cli.campaign_view import CampaignView
 from screensearch.domain.transition import Outcome
-from screensearch.explore.campaign.record import conducted
+from screensearch.explore.campaign.file import read_campaign
+from screensearch.explore.campaign.record import CampaignRecord, Figures, RunState, Standing, conducted
 
 HEAD = 'stop.steps = 60\nexplore.screenshots = "none"\n'
 NOTEPAD = '[[run]]\nname = "notepad"\ntarget = "synthetic:notepad"\n'
 FILES = '[[run]]\nname = "files"\ntarget = "synthetic:files"\n'
-BAD_START = """
-from screensearch import Outcome, StartFailed
+WORLD = """
+import asyncio
+from pathlib import Path
+from screensearch import Box, Element, Observation, Outcome, Start, StartFailed, Window
 
 class World:
-    application = "stumbling"
+    def __init__(self, name):
+        self.application = name
     async def reset(self, seed):
-        raise StartFailed(Outcome.CRASH, "it said goodbye")
+        if self.application == "stumbling":
+            raise StartFailed(Outcome.CRASH, "it said goodbye")
+        button = Element("button", "go", Box(10, 10, 50, 20), self.application, clickable=True)
+        return Start(Observation((button,), Window("World", "main", Box(0, 0, 200, 200), self.application)))
+    async def perform(self, action):
+        Path(__file__).with_name("at-a-step").touch()
+        await asyncio.sleep(600)
     async def close(self):
         pass
 
-def open_world(argument, means):
-    return World()
+def open_stumbling(argument, means):
+    return World("stumbling")
+
+def open_patient(argument, means):
+    return World("patient")
 """
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two environments of a third party: one fails every start, one never comes to the end of a step."""
+    folder = tmp_path / "plugin"
+    described = folder / "worlds-1.dist-info"
+    described.mkdir(parents=True)
+    (folder / "campaign_worlds.py").write_text(WORLD)
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: worlds\nVersion: 1\n")
+    lines = [f"{name} = campaign_worlds:open_{name}" for name in ("stumbling", "patient")]
+    (described / "entry_points.txt").write_text("\n".join(["[screensearch.environments]", *lines]))
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", f"{folder}:{os.environ.get('PYTHONPATH', '')}")
+    return folder
 
 
 def run(*arguments: str | Path) -> Result:
@@ -243,19 +274,8 @@ def test_a_second_command_at_the_same_time_is_refused(tmp_path: Path) -> None:
 # -- runs that fail -------------------------------------------------------------------------------
 
 
-def test_a_run_that_fails_is_told_as_what_it_is_and_the_others_are_explored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plugin = tmp_path / "plugin"
-    (plugin / "stumbling-1.dist-info").mkdir(parents=True)
-    (plugin / "stumbling.py").write_text(BAD_START)
-    (plugin / "stumbling-1.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: stumbling\nVersion: 1\n"
-    )
-    entry_points = "[screensearch.environments]\nstumbling = stumbling:open_world\n"
-    (plugin / "stumbling-1.dist-info" / "entry_points.txt").write_text(entry_points)
-    monkeypatch.syspath_prepend(str(plugin))
-    monkeypatch.setenv("PYTHONPATH", f"{plugin}:{os.environ.get('PYTHONPATH', '')}")
+@pytest.mark.usefixtures("plugin")
+def test_a_run_that_fails_is_told_as_what_it_is_and_the_others_are_explored(tmp_path: Path) -> None:
     bad = '[[run]]\nname = "bad"\ntarget = "stumbling:"\n'
     file, out = written(tmp_path, HEAD + bad + NOTEPAD), tmp_path / "out"
     result = run("campaign", file, "--out", out)
@@ -318,3 +338,47 @@ def test_whatever_stops_a_campaign_leaves_no_process_and_the_same_command_goes_o
     check(out / "files", 20)
     check(out / "notepad-1", steps)
     check(out / "notepad-2", steps)
+
+
+def test_a_campaign_that_is_interrupted_while_its_first_run_begins_leaves_no_process(tmp_path: Path) -> None:
+    file, out = written(tmp_path, HEAD.replace("60", "100000") + NOTEPAD), tmp_path / "out"
+    with conducting(file, out) as conductor:
+        wait_until(lambda: bool(of_the_campaign(out) - {conductor.pid}))
+        conductor.send_signal(signal.SIGINT)
+        output, errors = conductor.communicate(timeout=120)
+    assert conductor.returncode == 130, errors.decode()
+    assert [each["state"] for each in json.loads(output)["runs"]] == ["interrupted"]
+    assert not of_the_campaign(out)
+
+
+def test_a_second_interrupt_does_not_wait_for_the_steps_under_way(tmp_path: Path, plugin: Path) -> None:
+    file, out = written(tmp_path, HEAD + '[[run]]\nname = "patient"\ntarget = "patient:"\n'), tmp_path / "out"
+    with conducting(file, out) as conductor:
+        wait_until(lambda: (plugin / "at-a-step").exists())
+        conductor.send_signal(signal.SIGINT)
+        errors_so_far = conductor.stderr
+        assert errors_so_far is not None
+        wait_until(lambda: b"Stopping" in errors_so_far.readline())
+        conductor.send_signal(signal.SIGINT)
+        output, errors = conductor.communicate(timeout=60)
+    assert conductor.returncode == 130, errors.decode()
+    assert [(each["state"], each["lost"]) for each in json.loads(output)["runs"]] == [("interrupted", 1)]
+    wait_until(lambda: not of_the_campaign(out))
+
+
+# -- the live view --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("height", [30, 6])
+def test_a_terminal_shows_all_runs_or_those_that_run_if_there_is_no_room(height: int, tmp_path: Path) -> None:
+    runs = read_campaign(written(tmp_path, f"{HEAD}{NOTEPAD}seeds = [1, 2, 3]\n{FILES}")).runs
+    running = Standing(state=RunState.RUNNING, figures=Figures(steps=12, states=3, edges=7, crashes=2))
+    record = CampaignRecord(tmp_path, {"notepad-2": running})
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=100, height=height)
+    with CampaignView(terminal, runs, record) as view, terminal.capture() as captured:
+        view.show("notepad-2", running)
+    shown = captured.get()
+    assert "12 of 60" in shown
+    assert "2 crashes" in shown
+    assert "3 waiting, 1 running" in shown
+    assert ("notepad-1" in shown) == (height == 30)

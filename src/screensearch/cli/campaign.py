@@ -91,7 +91,7 @@ def campaign(
         if not as_json:
             say(console(), f"Go on with: {escape(_again(context))}")
         context.exit(INTERRUPTED_STATUS)
-    if any(record[run.name].state is RunState.FAILED for run in planned.runs):
+    if any(record[run.name].state not in (RunState.FINISHED, RunState.SKIPPED) for run in planned.runs):
         context.exit(FAILED_STATUS)
 
 

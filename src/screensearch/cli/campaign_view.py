@@ -16,6 +16,7 @@ from rich.text import Text
 
 from screensearch.cli.live import LINE_EVERY_SECONDS
 from screensearch.cli.output import console, say, table
+from screensearch.config import DESKTOP
 from screensearch.explore.campaign.file import Campaign, PlannedRun
 from screensearch.explore.campaign.record import CampaignRecord, Figures, RunState, Standing
 
@@ -106,15 +107,16 @@ def _rows(runs: Sequence[PlannedRun], record: CampaignRecord) -> Table:
     rows = table(
         "run", "explores", "state", "steps", "states", "edges", "findings", right=("steps", "states", "edges")
     )
-    for column in rows.columns[:-1]:  # where the screen is narrow, findings take more lines, not names
-        column.no_wrap = True
-        column.overflow = "ellipsis"
+    name, explores, state, *_, found = rows.columns
+    name.no_wrap = state.no_wrap = True  # where the screen is narrow, the others give way
+    explores.overflow = "ellipsis"
+    found.min_width = len("findings")
     for run in runs:
         standing = record[run.name]
         figures = standing.figures
         rows.add_row(
             escape(run.name),
-            escape(run.environment),
+            escape(run.environment.removeprefix(f"{DESKTOP}:")),
             _state(standing),
             _steps(run, standing),
             f"{figures.states:,}",

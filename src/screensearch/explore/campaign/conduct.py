@@ -88,7 +88,7 @@ class _Conductor:
         self._handle = handle  # of `at_work`
         self._record = record
         self._onlooker = onlooker
-        self._processes: set[asyncio.subprocess.Process] = set()
+        self._processes: dict[asyncio.subprocess.Process, asyncio.StreamWriter] = {}
         self._interrupts = 0
         self._saved = time.monotonic()
 
@@ -117,11 +117,14 @@ class _Conductor:
     def _interrupt(self) -> None:
         """Let steps under way finish; the second time give them up, the third time end the processes."""
         self._interrupts += 1
-        for process in self._processes:
-            if self._interrupts > 2:
-                kill_group(process)
+        for process, writer in self._processes.items():
+            if self._interrupts == 1:
+                _let_finish(writer)
+            elif self._interrupts == 2:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGINT)
             else:
-                _send_interrupt(process)
+                kill_group(process)
 
     # -- one run ------------------------------------------------------------------------------
 
@@ -178,13 +181,15 @@ class _Conductor:
             return f"its process cannot be started: {problem}"
         try:
             writer.write(msgspec.json.encode(order) + b"\n")
+            if self._interrupts:  # while it was being started
+                _let_finish(writer)
             with contextlib.suppress(ConnectionError):  # it died: its status tells more
                 while line := await reader.readline():
                     hear(msgspec.json.decode(line, type=News))
         finally:
             writer.close()  # which also tells it to end, should it be at work
             code = await reap(process, END_SECONDS)
-            self._processes.discard(process)
+            del self._processes[process]
         return how_it_ended(code, output, said_before)
 
     async def _start_process(
@@ -210,16 +215,18 @@ class _Conductor:
             raise
         finally:
             theirs.close()
-        self._processes.add(process)
-        if self._interrupts:  # which came while it was being started, and did not reach it
-            _send_interrupt(process)
         reader, writer = await asyncio.open_unix_connection(sock=ours, limit=_LONGEST_LINE)
+        self._processes[process] = writer
         return process, reader, writer
 
 
-def _send_interrupt(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGINT)
+def _let_finish(writer: asyncio.StreamWriter) -> None:
+    """Tell a process to finish the steps under way: no more comes from here, as if we were gone.
+
+    A signal could come before it is ready for one, and be ignored where we were started in the background.
+    """
+    if not writer.is_closing():
+        writer.write_eof()
 
 
 def rest_of(stop: StopRule, standing: Standing) -> StopRule | None:

@@ -1,7 +1,8 @@
 """One run of a campaign, in a process of its own: ``python -m screensearch.explore.campaign.process FD``.
 
 It is given one end of a socket pair, told over it what to explore, and tells how it goes on, in lines of
-JSON. An interrupt lets the steps under way finish; so does the end of the campaign, in whatever way it ended.
+JSON. When the other end says no more, because it was interrupted or in whatever way it ended, the steps under
+way are finished and no more are taken.
 """
 
 from __future__ import annotations
@@ -124,12 +125,13 @@ def main() -> None:
             return
         order = msgspec.json.decode(line, type=Order)
         threading.Thread(target=_stop_with_campaign, args=(connection.dup(),), daemon=True).start()
-        with contextlib.suppress(ConnectionError):  # it is gone: it needs no telling
+        # It is gone and needs no telling, or it wants no more and nothing has begun.
+        with contextlib.suppress(ConnectionError, KeyboardInterrupt):
             carry_out(order, lambda news: connection.sendall(msgspec.json.encode(news) + b"\n"))
 
 
 def _stop_with_campaign(connection: socket.socket) -> None:
-    """When the campaign is gone, do as if it had been interrupted: nobody else will stop this run."""
+    """When the campaign wants no more, or is gone, do what an interrupt does."""
     closed = select.poll()
     closed.register(connection, select.POLLRDHUP)
     closed.poll()
