@@ -37,6 +37,7 @@ from screensearch.domain.document import OBSERVATION_VERSION
 from screensearch.environments.synthetic.apps import APPS
 from screensearch.environments.synthetic.arguments import DEFAULT_NOISE, GENERATED, NUMBERS
 from screensearch.environments.synthetic.generator import GeneratorSettings
+from screensearch.explore.campaign.file import read_campaign
 from screensearch.explore.metrics import METRICS, Kind
 from screensearch.record.format import FORMAT_VERSION
 from screensearch.record.sqlite_schema import SCHEMA
@@ -183,13 +184,17 @@ def test_a_json_block_is_json(block: Block) -> None:
     json.loads(block.text)
 
 
-def test_a_settings_file_in_the_docs_is_accepted(tmp_path: Path) -> None:
+def test_a_settings_or_campaign_file_in_the_docs_is_accepted(tmp_path: Path) -> None:
     files = [block for block in in_language("toml") if "entry-points" not in block.text]
-    assert files
+    campaigns = [block for block in files if "[[run]]" in block.text]
+    assert len(files) > len(campaigns) > 0
     for block in files:
         path = tmp_path / "mine.toml"
         path.write_text(block.text, encoding="utf-8")
-        resolve("default", files=[path])
+        if block in campaigns:
+            read_campaign(path)
+        else:
+            resolve("default", files=[path])
 
 
 def test_the_run_format_names_every_table_column_and_version() -> None:

@@ -17,6 +17,7 @@ STORIES = (
     ("docs/tutorial.md",),
     ("docs/how-to/explore-your-own.md",),
     ("docs/how-to/write-a-plugin.md",),
+    ("docs/how-to/campaign.md",),
     ("docs/reference/synthetic.md",),
 )
 """Pages that are followed in one folder, one after the other. All explorations they show are short."""

@@ -212,9 +212,9 @@ def explore(
         )
         if preset != "default" or any(each is not None for each in given):
             raise SettingsError(
-                "a resumed run keeps its environment, seed, settings, store and artifacts: give --resume, --out, "
-                "a stop rule, --workers, --fail-on, --take-over, --cluster, --metrics and --log-format only (and "
-                "--unsandboxed if it was started so)"
+                "a resumed run keeps its environment, seed, settings, store and artifacts: give --resume, "
+                "--out, a stop rule, --workers, --fail-on, --take-over, --cluster, --metrics and "
+                "--log-format only (and --unsandboxed if it was started so)"
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment

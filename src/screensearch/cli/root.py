@@ -7,6 +7,7 @@ from importlib.metadata import version
 import click
 
 from screensearch.cli.apps import apps
+from screensearch.cli.campaign import campaign
 from screensearch.cli.cluster import attach, status, stop
 from screensearch.cli.doctor import doctor
 from screensearch.cli.explain import explain
@@ -54,7 +55,7 @@ def main() -> None:
 
 
 _COMMANDS = (
-    *(explore, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study),
+    *(explore, campaign, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study),
     *(attach, status, stop),
 )
 for command in _COMMANDS:

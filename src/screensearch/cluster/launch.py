@@ -17,7 +17,7 @@ from screensearch.cluster.names import SLOT, Job, View, conductor_name
 from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
 from screensearch.explore.budget import StopRule
-from screensearch.explore.exploration import prepare
+from screensearch.explore.exploration import try_out
 from screensearch.explore.logs import TEXT
 from screensearch.explore.progress import NeverStarted, Summary
 from screensearch.record.artifact_location import read_location
@@ -48,7 +48,7 @@ def start_on_cluster(
         raise SettingsError(
             "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
         )
-    prepare(environment, settings)
+    try_out(environment, settings)
     if artifacts:
         artifacts = str(read_location(artifacts))
         open_artifacts(artifacts, folder).check()

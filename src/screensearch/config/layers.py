@@ -50,11 +50,11 @@ class Layer:
 
     origin: str
     values: Mapping[str, Any]
-    lines: Mapping[Key, int]  # empty for an override
+    lines: Mapping[Key, int]  # empty for an override; that of the empty key is where all of it begins
 
     def place(self, key: Key) -> str:
         """Where a key of this layer stands, or the nearest one that it lies in, for messages."""
-        known = (self.lines.get(key[:length]) for length in range(len(key), 0, -1))
+        known = (self.lines.get(key[:length]) for length in range(len(key), -1, -1))
         line = next((each for each in known if each is not None), None)
         return self.origin if line is None else f"{self.origin}, line {line}"
 
@@ -90,7 +90,7 @@ def resolve(
 def preset_layer(name_or_path: str | Path) -> Layer:
     """A shipped preset by name, or a settings file by path."""
     name = str(name_or_path)
-    if isinstance(name_or_path, Path) or name.endswith(".toml") or "/" in name:
+    if names_a_file(name_or_path):
         return file_layer(Path(name_or_path))
     text = preset_text(name)
     if text is None:
@@ -102,6 +102,12 @@ def preset_layer(name_or_path: str | Path) -> Layer:
     return text_layer(f"preset {name!r}", text)
 
 
+def names_a_file(name_or_path: str | Path) -> bool:
+    """Whether this is the path of a file, not the name of something shipped."""
+    name = str(name_or_path)
+    return isinstance(name_or_path, Path) or name.endswith(".toml") or "/" in name
+
+
 def file_layer(path: Path, what: str = "settings file") -> Layer:
     """The values of a file. The sources of `app.files` are relative to its folder."""
     return text_layer(f"{what} {str(path)!r}", read_text(path), folder=path.parent)
@@ -109,8 +115,13 @@ def file_layer(path: Path, what: str = "settings file") -> Layer:
 
 def text_layer(origin: str, text: str, folder: Path | None = None) -> Layer:
     """The values of a TOML text, if it names only settings that exist."""
-    layer = _checked(Layer(origin, read_toml(text, origin), line_of_each_key(text)))
-    return layer if folder is None else _with_sources(layer, folder.resolve())
+    layer = Layer(origin, read_toml(text, origin), line_of_each_key(text))
+    return _checked(layer) if folder is None else checked_layer(layer, folder)
+
+
+def checked_layer(layer: Layer, folder: Path) -> Layer:
+    """The layer, if all its settings exist; the sources of `app.files` are relative to `folder`."""
+    return _with_sources(_checked(layer), folder.resolve())
 
 
 def values_layer(origin: str, values: Mapping[str, Any]) -> Layer:

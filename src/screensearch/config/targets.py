@@ -16,6 +16,7 @@ from screensearch.config.layers import (
     build,
     check_live,
     file_layer,
+    names_a_file,
     near_miss,
     override_layer,
     preset_layer,
@@ -39,9 +40,17 @@ def settings_for(
     `target` is ``plugin:argument``, the name of a profile, the path of a profile file that ends in
     ``.toml``, or a command as a sequence of words.
     """
-    above = [override_layer(each) for each in overrides]
+    return resolve_target(target, preset, [override_layer(each) for each in overrides])
+
+
+def resolve_target(
+    target: str | Sequence[str], preset: str | Path, above: Sequence[Layer], folder: Path = Path()
+) -> tuple[str, Settings]:
+    """The same with layers as overrides; the files that target and preset name are relative to `folder`."""
+    if names_a_file(preset):
+        preset = folder / preset
     if not isinstance(target, str):
-        layer = values_layer("the command", {"app": {"command": _command(target)}})
+        layer = values_layer("the command", {"app": {"command": _command(target, folder)}})
         return _on_desktop(Path(target[0]).name, layer, preset, above)
     plugin, colon, argument = target.partition(":")
     if plugin == DESKTOP:
@@ -49,7 +58,7 @@ def settings_for(
     if plugin in ENVIRONMENTS.names():
         return target, build([preset_layer(preset), *above])
     if target.endswith(".toml"):
-        return _on_desktop(Path(target).stem, file_layer(Path(target), "profile"), preset, above)
+        return _on_desktop(Path(target).stem, file_layer(folder / target, "profile"), preset, above)
     if colon:
         ENVIRONMENTS.get(plugin)  # there is none: this says which ones there are
     return _on_desktop(target, _profile(target), preset, above)
@@ -70,8 +79,8 @@ def _on_desktop(
     return f"{DESKTOP}:{name}", settings
 
 
-def _command(words: Sequence[str]) -> list[str]:
-    """The words of a command; the program and files of this folder are named from the root.
+def _command(words: Sequence[str], folder: Path) -> list[str]:
+    """The words of a command; the program and files of the folder are named from the root.
 
     The application runs in a folder of its own, where ``python3 app.py`` would find no ``app.py``.
     """
@@ -79,8 +88,8 @@ def _command(words: Sequence[str]) -> list[str]:
     if not program:
         raise SettingsError("the command is empty: name a program, as in `screensearch explore -- mousepad`")
     return [
-        str(Path(program).absolute()) if "/" in program else program,
-        *(str(Path(word).absolute()) if Path(word).exists() else word for word in arguments),
+        str((folder / program).absolute()) if "/" in program else program,
+        *(str((folder / word).absolute()) if (folder / word).exists() else word for word in arguments),
     ]
 
 

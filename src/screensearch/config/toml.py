@@ -37,12 +37,12 @@ def read_toml(text: str, origin: str) -> dict[str, Any]:
         raise SettingsError(f"{origin} is not TOML: {said}") from problem
 
 
-def read_text(path: Path) -> str:
-    """The text of a settings file; one that cannot be read is named with the reason."""
+def read_text(path: Path, what: str = "settings file") -> str:
+    """The text of a file; one that cannot be read is named with the reason."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise SettingsError(f"settings file {str(path)!r} cannot be read: {problem}") from problem
+        raise SettingsError(f"{what} {str(path)!r} cannot be read: {problem}") from problem
 
 
 def preset_text(name: str) -> str | None:
@@ -61,24 +61,33 @@ def line_of_each_key(text: str) -> dict[Key, int]:
     """The line on which each key of a valid TOML text stands, counted from 1. Serves messages only.
 
     The entries of a list that is written as ``[[app.files]]`` are counted from 0: what the second one
-    calls ``path`` is ``("app", "files", "1", "path")``.
+    calls ``path`` is ``("app", "files", "1", "path")``. A table below a list belongs to its latest entry:
+    ``[run.app]`` after the second ``[[run]]`` is ``("run", "1", "app")``.
     """
     lines: dict[Key, int] = {}
     entries: dict[Key, int] = {}
     table: Key = ()
     for number, line in enumerate(text.split("\n"), start=1):
         if entry := _ENTRY.match(line):
-            key = _path(entry[1])
-            table = (*key, str(entries.setdefault(key, 0)))
-            entries[key] += 1
+            key = _in_latest_entry(_path(entry[1]), entries)
+            entries[key] = entries.get(key, -1) + 1
+            table = (*key, str(entries[key]))
             lines.setdefault(key, number)
             lines[table] = number
         elif heading := _TABLE.match(line):
-            table = _path(heading[1])
+            table = _in_latest_entry(_path(heading[1]), entries)
             lines.setdefault(table, number)
         elif value := _VALUE.match(line):
             lines.setdefault((*table, *_path(value[2])), number)
     return lines
+
+
+def _in_latest_entry(key: Key, entries: Mapping[Key, int]) -> Key:
+    """The path of a heading, with the number of the latest entry after each list that it goes through."""
+    found: Key = ()
+    for part in key:
+        found = (*found, str(entries[found]), part) if found in entries else (*found, part)
+    return found
 
 
 def to_toml(settings: Settings) -> str:

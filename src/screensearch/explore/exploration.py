@@ -89,7 +89,7 @@ def start_exploration(
     _check_no_loop_runs()
     if isinstance(environment, str):
         name = environment
-        prepare(environment, settings)
+        try_out(environment, settings)
     else:
         name = OBJECT + environment.application
         make_resolver(settings)
@@ -201,15 +201,15 @@ def _explore(
             log.close()
 
 
-def prepare(environment: str, settings: Settings) -> None:
-    """Build what a run needs once before there is one: a mistake costs an error and no folder."""
+def try_out(environment: str, settings: Settings) -> None:
+    """Build once what a run needs before there is one: a mistake costs an error and no folder."""
     make_resolver(settings)
     if environment.partition(":")[0] == DESKTOP:
         check_deadlines(settings)
-    asyncio.run(_try_out(environment, settings))
+    asyncio.run(_open_once(environment, settings))
 
 
-async def _try_out(environment: str, settings: Settings) -> None:
+async def _open_once(environment: str, settings: Settings) -> None:
     """Open what worker processes will open, and close it again."""
     ENVIRONMENTS.require_declared(environment.partition(":")[0])
     SELECTORS.require_declared(settings.select.selector)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -22,8 +21,9 @@ from types import FrameType
 from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError, StoreFailed
 from screensearch.explore.connection import Connection
-from screensearch.explore.logs import TEXT, last_words
+from screensearch.explore.logs import TEXT
 from screensearch.explore.messages import Receipt
+from screensearch.explore.processes import how_it_ended, kill_group, reap
 from screensearch.explore.serving import Serving
 from screensearch.explore.store import Message, ShardStore
 from screensearch.explore.wire import Assignment, Failed
@@ -31,9 +31,6 @@ from screensearch.explore.worker import NoStart, back_off_seconds, too_futile
 
 WATCH_SECONDS = 1.0
 """How often silent workers are looked at."""
-
-LONGEST_TAIL = 65_536
-"""How many bytes of a worker's output are searched for its last words."""
 
 
 class Owner:
@@ -96,7 +93,7 @@ class Owner:
     def kill_workers(self) -> None:
         """End the worker processes at once; their steps are logged as lost."""
         for process in self._processes:
-            _kill(process)
+            kill_group(process)
 
     def take(self, connection: Connection, message: Message) -> None:
         """Let a message be recorded, and answer it when it is."""
@@ -185,7 +182,7 @@ class Owner:
             watched = True
         finally:
             connection.close()
-            code = await _reap(process)
+            code = await reap(process)
             self._processes.discard(process)
             self.shard.observer.worker_ended(worker)
             async with self._serving.turn():  # what it said last is answered by now
@@ -195,8 +192,7 @@ class Owner:
             return connection, connection.failure
         if code == 0 and connection.told_to_end:
             return connection, None
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"status {code}"
-        return connection, f"its process ended with {how}: {_last_line(path, said_before)} (see {path})"
+        return connection, how_it_ended(code, path, said_before)
 
     async def _start_process(
         self, worker: int, output_path: Path
@@ -234,38 +230,12 @@ class Owner:
             overdue = connection.overdue()
             if overdue is not None and not connection.finished.done():
                 connection.failure = overdue
-                _kill(process)
+                kill_group(process)
                 return
-
-
-async def _reap(process: asyncio.subprocess.Process, grace_seconds: float = 10.0) -> int:
-    """Wait for a process whose connection is closed; end it if it does not end by itself."""
-    try:
-        async with asyncio.timeout(grace_seconds):
-            return await process.wait()
-    except TimeoutError:
-        _kill(process)
-        return await process.wait()
-    finally:
-        _kill(process)  # also what it left behind in its session
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    """End a worker and every process in its session's group."""
-    with contextlib.suppress(ProcessLookupError):  # nothing is left of it
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _output_path(folder: Path, worker: int) -> Path:
     return folder / "workers" / f"w{worker}.log"
-
-
-def _last_line(path: Path, since: int) -> str:
-    """What a worker printed last in this life: of a traceback, the exception."""
-    with path.open("rb") as output:
-        output.seek(max(since, path.stat().st_size - LONGEST_TAIL))
-        lines = output.read().decode(errors="replace").split("\n")
-    return next((last_words(line.strip()) for line in reversed(lines) if line.strip()), "it printed nothing")
 
 
 @contextlib.contextmanager

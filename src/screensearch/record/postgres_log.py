@@ -55,6 +55,11 @@ class PostgresLog(PostgresReading):
     # -- opening ------------------------------------------------------------------------------
 
     @classmethod
+    def reach(cls, url: str) -> None:
+        """Raise when there is no server at an address that would take a log. Changes nothing."""
+        Session(url, "screensearch", writes=True).close()
+
+    @classmethod
     def create(cls, url: str, run: str, shard: str) -> PostgresLog:
         """A new, empty log, opened for writing. Makes the tables too, where there are none."""
         token = new_token()

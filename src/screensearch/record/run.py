@@ -11,11 +11,8 @@ Nothing here repairs: a run that cannot be opened is left as it is, to the byte.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import shutil
-import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +26,7 @@ from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchE
 from screensearch.record.artifacts import ARTIFACTS, Artifacts, open_artifacts
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.format import FORMAT_VERSION, check_version
+from screensearch.record.locks import is_locked, take_lock
 from screensearch.record.log import Log
 from screensearch.record.stores import Store, find_store
 
@@ -36,9 +34,6 @@ TRUTH = "truth"
 
 _MANIFEST = "run.json"
 _LOCK = "owner.lock"
-
-_FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, process
-_EXCLUSIVE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 
 _held: set[int] = set()
 """Locks of this process. A forked child closes its copies: else it would hold them after our death."""
@@ -177,7 +172,7 @@ def own(folder: Path) -> Iterator[RunFolder]:
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         with _translated("own", folder, remedy):
-            if not _lock(handle):
+            if not take_lock(handle):
                 raise RunBusy(
                     f"the run at {folder} is owned by process {_read_owner(handle)}: "
                     "wait for it, stop it, or explore into another folder"
@@ -203,27 +198,9 @@ def owner_of(folder: Path) -> str | None:
         except FileNotFoundError:
             return None
         try:
-            return _read_owner(handle) if _is_locked(handle) else None
+            return _read_owner(handle) if is_locked(handle) else None
         finally:
             os.close(handle)
-
-
-def _lock(handle: int) -> bool:
-    """Take the lock of the open file; False when another holds it."""
-    try:
-        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _EXCLUSIVE)
-    except OSError as problem:
-        if problem.errno in (errno.EAGAIN, errno.EACCES):
-            return False
-        raise
-    return True
-
-
-def _is_locked(handle: int) -> bool:
-    """Whether another holds the lock. Asking does not take it, so that it disturbs no one who wants it."""
-    answer = fcntl.fcntl(handle, fcntl.F_OFD_GETLK, _EXCLUSIVE)
-    kind, *_ = struct.unpack(_FLOCK, answer)
-    return bool(kind != fcntl.F_UNLCK)
 
 
 def _read_owner(handle: int) -> str:

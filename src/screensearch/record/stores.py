@@ -59,6 +59,13 @@ def find_store(url: str, folder: Path, run: str) -> Store:
     )
 
 
+def reach_store(url: str) -> None:
+    """Raise when no log can be kept there: an address of no known kind, or no server that answers."""
+    find_store(url, Path(), "")
+    if url:
+        _postgres_log().reach(url)
+
+
 @dataclass(frozen=True, slots=True)
 class SqliteStore:
     """A file of the run's folder."""

@@ -1,0 +1,142 @@
+"""One run of a campaign, in a process of its own: ``python -m screensearch.explore.campaign.process FD``.
+
+It is given one end of a socket pair, told over it what to explore, and tells how it goes on, in lines of
+JSON. When the other end says no more, because it was interrupted or in whatever way it ended, the steps under
+way are finished and no more are taken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import select
+import shlex
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from screensearch.config import settings_from_document
+from screensearch.errors import EnvironmentFailed, RunNotFound, ScreenSearchError
+from screensearch.explore.budget import StopRule
+from screensearch.explore.exploration import resume_exploration, start_exploration
+from screensearch.explore.memory import give_large_blocks_back
+from screensearch.explore.progress import NeverStarted, Progress, Summary
+from screensearch.record.run import open_run_folder
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be explored, and where to."""
+
+    folder: str
+    environment: str
+    settings: dict[str, Any]  # the document of the resolved settings
+    stop: StopRule
+    workers: int
+    seed: int
+    store: str
+
+
+class Going(msgspec.Struct, frozen=True, tag=True):
+    """The run goes on."""
+
+    progress: Progress
+
+
+class Ended(msgspec.Struct, frozen=True, tag=True):
+    """The run came to an end, by its rule or by an interrupt."""
+
+    summary: Summary
+
+
+class Broken(msgspec.Struct, frozen=True, tag=True):
+    """The run could not go on, and why."""
+
+    kind: str
+    message: str
+    summary: Summary | None
+
+
+News = Going | Ended | Broken
+
+
+def explore_one(order: Order, on_progress: Callable[[Progress], None]) -> Summary:
+    """Explore one run of a campaign into its folder, or go on with the one that is there.
+
+    This is the one place that says where a run of a campaign is explored: here, by workers on this machine.
+    """
+    folder = Path(order.folder)
+    if _holds_a_run(folder):
+        summary = resume_exploration(folder, stop=order.stop, workers=order.workers, on_progress=on_progress)
+    else:
+        summary = start_exploration(
+            order.environment,
+            folder,
+            stop=order.stop,
+            settings=settings_from_document(order.settings),
+            workers=order.workers,
+            seed=order.seed,
+            store=order.store,
+            on_progress=on_progress,
+        )
+    if not summary.states and summary.ended != "interrupted":
+        raise EnvironmentFailed(
+            f"no screen of {order.environment} was seen before the time was up (see `screensearch findings "
+            f"{shlex.quote(summary.run)}`)"
+        )
+    return summary
+
+
+def _holds_a_run(folder: Path) -> bool:
+    try:
+        open_run_folder(folder)
+    except RunNotFound:
+        return False
+    return True
+
+
+def carry_out(order: Order, tell: Callable[[News], None]) -> None:
+    """Explore, and tell how it goes and how it ended."""
+    try:
+        summary = explore_one(order, lambda progress: tell(Going(progress)))
+    except NeverStarted as problem:
+        tell(Broken(type(problem).__name__, str(problem), problem.summary))
+    except ScreenSearchError as problem:
+        tell(Broken(type(problem).__name__, str(problem), None))
+    else:
+        tell(Ended(summary))
+
+
+def main() -> None:
+    """The process."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where we were started
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    give_large_blocks_back()
+    connection = socket.socket(fileno=int(sys.argv[1]))
+    with connection, connection.makefile("rb") as orders:
+        line = orders.readline()
+        if not line:  # the campaign was gone before it had told anything
+            return
+        order = msgspec.json.decode(line, type=Order)
+        threading.Thread(target=_stop_with_campaign, args=(connection.dup(),), daemon=True).start()
+        # It is gone and needs no telling, or it wants no more and nothing has begun.
+        with contextlib.suppress(ConnectionError, KeyboardInterrupt):
+            carry_out(order, lambda news: connection.sendall(msgspec.json.encode(news) + b"\n"))
+
+
+def _stop_with_campaign(connection: socket.socket) -> None:
+    """When the campaign wants no more, or is gone, do what an interrupt does."""
+    closed = select.poll()
+    closed.register(connection, select.POLLRDHUP)
+    closed.poll()
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+if __name__ == "__main__":
+    main()
