@@ -15,7 +15,7 @@ from owners import Owner, Owners
 from screensearch.config import Settings
 from screensearch.environments.protocol import Means
 from screensearch.environments.specification import open_environment
-from screensearch.errors import StoreFailed
+from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
 from screensearch.explore.worker import work
 
@@ -107,6 +107,8 @@ class Crew:
     seed: int = 0
     faults: Mapping[str, float] = field(default_factory=dict)  # chances of a `Line`
     lives: dict[int, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    refused: int = field(default=0, init=False)  # lives
+    given_up: list[asyncio.Task[None]] = field(default_factory=list, init=False)
 
     def start(self, worker: int, first_episode: int = 0) -> None:
         """A new life of a worker."""
@@ -119,11 +121,27 @@ class Crew:
             await self.lives[worker]
         self.start(worker, await self.owners.present.lose(worker))
 
+    async def give_up(self, worker: int) -> None:
+        """Have a life logged as lost that is not, and begin the next one beside it."""
+        self.given_up.append(self.lives[worker])
+        self.start(worker, await self.owners.present.lose(worker))
+
     async def finish(self) -> None:
-        """Until all have been told that it is enough."""
-        await asyncio.gather(*self.lives.values())
+        """Until all have been told that it is enough, or that they are not needed any more."""
+        while not all(life.done() for life in self.lives.values()):
+            await asyncio.gather(*self.lives.values())
+        await asyncio.gather(*self.given_up)
 
     async def _live(self, worker: int, first_episode: int) -> None:
+        """Work, unless another life of this worker does. If it is this one that should, it begins anew."""
+        try:
+            await self._work(worker, first_episode)
+        except FormatError:
+            self.refused += 1
+            if self.lives[worker] is asyncio.current_task():
+                await self.give_up(worker)
+
+    async def _work(self, worker: int, first_episode: int) -> None:
         line = Line(self.owners, random.Random(f"{self.seed} {worker} {first_episode}"), **self.faults)
         recorded = Recorded(line, self.history)
         world = open_environment(self.world, Means(screenshots=False))

@@ -28,15 +28,17 @@ class Owner:
 
     def __init__(self, shard: ShardStore, thread: ThreadPoolExecutor, news: asyncio.Event) -> None:
         self.shard = shard
-        self.batches: list[int] = []  # their sizes
+        self.batches: list[int] = []  # how many messages each had that was served
         self._news = news
         self._thread = thread
+        self._asked = 0
         self._waiting: list[tuple[Message, asyncio.Future[Receipt]]] = []
         self._serving: asyncio.Task[None] | None = None
 
     async def ask(self, message: Message) -> Receipt:
         """The receipt, once it is durable. Who is cancelled here has sent its message all the same."""
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._asked += 1
         self._waiting.append((message, answer))
         if self._serving is None or self._serving.done():
             self._serving = asyncio.ensure_future(self._serve())
@@ -45,7 +47,6 @@ class Owner:
     async def _serve(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            self.batches.append(len(batch))
             messages = [message for message, _ in batch]
             answers: list[Receipt | FormatError] | list[ScreenSearchError]
             try:
@@ -59,12 +60,15 @@ class Owner:
                     future.set_result(answer)
                 else:
                     future.set_exception(answer)
+            self.batches.append(len(batch))
             self._news.set()
 
     async def lose(self, worker: int) -> int:
         """Give a worker up, after all that it has said; returns the number of its next episode."""
-        while self._serving is not None and not self._serving.done():
-            await self._serving
+        so_far = self._asked
+        while sum(self.batches) < so_far:
+            self._news.clear()
+            await self._news.wait()
 
         def lose() -> int:
             self.shard.lose(worker, "it was killed")

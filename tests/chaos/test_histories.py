@@ -85,6 +85,15 @@ async def test_workers_over_a_bad_line_see_one_store(tmp_path: Path, history: Pa
     assert crew.owners.present.shard.graph.outcomes[Outcome.LOST] > 0
 
 
+async def test_a_life_that_was_given_up_but_goes_on_is_refused(tmp_path: Path, history: Path) -> None:
+    log = SqliteLog.create(tmp_path / "log.sqlite")
+    async with at_work(lambda: log, history, Settings(), 200) as crew:
+        for number in range(6):
+            await crew.owners.until(25 * (number + 1))
+            await crew.give_up(number % WORKERS)
+    assert crew.refused > 0
+
+
 async def test_workers_see_one_store_while_its_server_fails(
     server: PostgresServer, url: str, history: Path
 ) -> None:
