@@ -6,14 +6,20 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from history import Call
+from checker import rules_of
+from history import Call, Recorded, read_history
+from postgres_faults import SCREEN
 from recordings import Recording, answered, record
-from replayed import is_lost
+from replayed import is_lost, read_log
 
+from screensearch.config import resolve
 from screensearch.domain.transition import Arrival, Decision, Entry, EpisodeId, Evidence, Transition
-from screensearch.explore.messages import Begin, Here, Report, Sighting, Tried
+from screensearch.explore.messages import Announce, Begin, Here, Report, Sighting, Tried
+from screensearch.explore.store import LocalStore, ShardStore
+from screensearch.record.sqlite_log import SqliteLog
 
 
 def is_ok(entry: Entry) -> bool:
@@ -253,6 +259,29 @@ def test_a_choice_by_other_figures_than_those_of_the_receipt_is_found(right: Rec
     wrong = right.with_call(call, replace(call, message=replace(call.message, choice=choice)))
     wrong = wrong.with_entry(right.sequence(call), replace(entry, choice=choice))
     assert any("but its receipt said" in each for each in wrong.problems)
+
+
+async def test_a_choice_that_was_announced_may_count_as_one_visit_and_no_more(tmp_path: Path) -> None:
+    settings = resolve(overrides=["select.count_in_flight=true"])
+    shard = ShardStore(SqliteLog.create(tmp_path / "log.sqlite"), settings)
+    first, second = (Recorded(LocalStore(shard), tmp_path) for _ in range(2))
+    seen = Sighting(screen=SCREEN, elements=b"[]")
+    await first.begin(Begin(EpisodeId(0, 0), seen, Evidence()))
+    await first.announce(Announce(EpisodeId(0, 0), "sig"))
+    receipt = await second.begin(Begin(EpisodeId(1, 0), seen, Evidence()))
+    assert receipt.here is not None
+    assert receipt.here.tried == {"sig": Tried(1, 0.0)}
+    recording = Recording(read_history(tmp_path), read_log(shard.log), rules_of(settings))
+    for store in (first, second, shard.log):
+        store.close()
+    assert recording.problems == []
+    twice = recording.with_here(
+        recording.history.calls[1], lambda here: replace(here, tried={"sig": Tried(2, 0.0)})
+    )
+    unannounced = replace(recording, history=replace(recording.history, announced=()))
+    for wrong in (twice, unannounced):
+        (problem,) = wrong.problems
+        assert "for sig, but it is Tried(visits=0" in problem
 
 
 # -- episodes and lives --------------------------------------------------------------------------
