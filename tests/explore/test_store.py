@@ -249,3 +249,27 @@ def test_an_arrival_keeps_the_configuration_of_its_episode(store: ShardStore) ->
     ((_, entry),) = list(store.log.read())
     assert isinstance(entry, Arrival)
     assert entry.configuration == (("clipboard", "alpha"),)
+
+
+def test_a_worker_that_was_given_up_is_not_told_that_its_step_was_recorded(store: ShardStore) -> None:
+    start = begin(0, 0, "go")
+    (receipt,) = ask(store, start)
+    late = report(start, receipt, "there", "now")
+    store.lose(0, "it did not answer")
+    (refused,) = store.handle([late])
+    assert isinstance(refused, FormatError)
+    assert [entry.outcome for entry in transitions(store)] == [Outcome.LOST]
+
+
+def test_a_worker_that_was_given_up_does_not_go_on_after_its_next_life_began(
+    store: ShardStore, tmp_path: Path
+) -> None:
+    start = begin(0, 0, "go")
+    (receipt,) = ask(store, start)
+    store.log.close()
+    restarted = open_store(tmp_path)  # which knows of no worker, so that none is logged as lost
+    ask(restarted, begin(0, 1, "go"))
+    (refused,) = restarted.handle([report(start, receipt, "there", "now")])
+    assert isinstance(refused, FormatError)
+    assert transitions(restarted) == []
+    restarted.log.close()

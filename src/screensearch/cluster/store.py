@@ -44,6 +44,7 @@ class ClusterStore:
         self._owners: dict[int, tuple[Place, Any]] = {}  # by shard
         self._shards: dict[ShardKey, int] = {}
         self._here = 0  # the shard that the episode is in
+        self._configuration: tuple[tuple[str, str], ...] = ()  # of the episode
         self.heard = time.monotonic()  # when an owner last answered
         self.waits = False
         self.steps = 0
@@ -52,6 +53,7 @@ class ClusterStore:
     async def begin(self, begin: Begin) -> Receipt:
         self.starts += 1
         self._here = await self._shard(begin.sighting)
+        self._configuration = begin.configuration
         return await self._ask(self._here, replace(begin, sighting=_inside(begin.sighting)))
 
     async def begin_failed(self, failed: BeginFailed) -> Receipt:
@@ -65,7 +67,9 @@ class ClusterStore:
         if sighting is not None and report.outcome in DECIDED:
             self._here = await self._shard(sighting)
             if self._here != source:
-                landing = Land(report.episode, report.step, _inside(sighting), report.evidence)
+                landing = Land(
+                    report.episode, report.step, _inside(sighting), report.evidence, self._configuration
+                )
                 landed = await self._ask(self._here, landing)
                 if landed.here is None:  # its life was over before
                     return landed

@@ -55,6 +55,7 @@ class Land:
     step: int
     sighting: Sighting
     evidence: Evidence
+    configuration: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,14 @@ class Batch(NamedTuple):
     taken: list[Entry | FormatError]
 
 
+_BECOMES: dict[type[Message], type[Entry]] = {
+    Begin: Arrival,
+    BeginFailed: FailedStart,
+    Land: Arrival,
+    Report: Transition,
+}
+
+
 class Place(NamedTuple):
     """Where a worker stands: a worker runs one episode at a time."""
 
@@ -96,6 +104,7 @@ class ShardStore:
         self.settings = settings
         self.budget = budget or Budget()
         self._places: dict[int, Place] = {}  # by worker
+        self._latest: dict[int, int] = {}  # by worker: its latest episode, once it was asked for
         self._under_way: dict[int, tuple[StateId, str]] = {}  # by worker: announced choices
         self._decided: dict[int, Decision] = {}  # row of a screen: how it was decided when first seen
         self._failed: str | None = None
@@ -265,6 +274,7 @@ class ShardStore:
 
     def _check(self, message: Message) -> None:
         """Refuse what no worker of ours would say, before anything has changed."""
+        self._refuse_life_that_is_over(message)
         if isinstance(message, BeginFailed):
             failed_start(message.outcome)
             return
@@ -289,6 +299,29 @@ class ShardStore:
         if message.source != stands:
             raise FormatError(f"{what} starts at state {message.source}, but its episode is at {stands}")
 
+    def _refuse_life_that_is_over(self, message: Message) -> None:
+        """Refuse a worker that was given up but lives: its next life has its number, and its episodes.
+
+        A step that is in the log is only answered to who sent it; one that is not, only in its worker's
+        latest episode.
+        """
+        step = message.step if isinstance(message, Report | Land) else 0
+        what = f"step {step} of {message.episode}"
+        earlier = self._repeated(message)
+        if earlier is not None and not made_of(earlier, message):
+            raise FormatError(
+                f"{what} is in the log otherwise than it is sent now: this worker was given up, or is "
+                "at work twice; end this one"
+            )
+        worker, number = message.episode.worker, message.episode.number
+        latest = self._latest.get(worker)
+        if latest is None:
+            latest = self._latest[worker] = self.log.last_episode(worker)
+        if earlier is None and number < latest:
+            raise FormatError(
+                f"{what} comes after episode {latest} of the same worker: this one was given up; end it"
+            )
+
     def _state_before(self, report: Report) -> StateId | None:
         """The state that the step before this one ended in. The log knows where the places do not."""
         place = self._place(report)
@@ -304,6 +337,7 @@ class ShardStore:
         entry = self._entry(message, prepared)
         self._append(entry)
         worker = entry.episode.worker
+        self._latest[worker] = entry.episode.number
         self._under_way.pop(worker, None)
         if isinstance(entry, Transition):
             self.budget.take(worker)
@@ -350,7 +384,7 @@ class ShardStore:
             decision=self._decide(row, message.sighting, prepared),
             screen=row,
             evidence=message.evidence,
-            configuration=message.configuration if isinstance(message, Begin) else (),
+            configuration=message.configuration,
             step=message.step if isinstance(message, Land) else 0,
         )
 
@@ -455,6 +489,14 @@ class ShardStore:
                 known = tried.get(signature, Tried(0, 0.0))
                 tried[signature] = Tried(known.visits + 1, known.value)
         return tried
+
+
+def made_of(entry: Entry, message: Message) -> bool:
+    """Whether an entry is what this message became: what it keeps of one, it keeps word for word."""
+    kept = ("source", "choice", "outcome", "evidence", "configuration", "note")
+    return isinstance(entry, _BECOMES[type(message)]) and all(
+        getattr(entry, name, None) == getattr(message, name, None) for name in kept
+    )
 
 
 def make_resolver(settings: Settings) -> Resolver:
