@@ -1,4 +1,4 @@
-"""An application on the false bus, a hand that changes it as users do, and a naive reading to compare with."""
+"""An application on the false bus, a hand that changes it as users do, and a naive reading to hold it to."""
 
 from __future__ import annotations
 
