@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from screensearch import Settings
 from screensearch.cli import main
-from screensearch.config import settings_document
-from screensearch.record.run import Manifest, create_run
 
 SUMMARY = "run steps states edges captures crashes hangs seconds steps_per_second digest"
 
@@ -71,25 +68,6 @@ def test_states_that_read_alike_are_told_apart(folder: str) -> None:
     told = [" ".join(row.split()).split(" ", 4)[4] for row in rows]  # without its number and its figures
     assert any(" with '" in each for each in told)
     assert len(set(told)) == len(told)
-
-
-def test_a_run_without_an_entry_says_so_and_how_to_fill_it(tmp_path: Path) -> None:
-    folder = str(tmp_path / "a run")
-    manifest = Manifest(
-        run="1",
-        created="2026-11-15T12:00:00+00:00",
-        environment="synthetic:notepad",
-        seed=0,
-        settings=settings_document(Settings()),
-        version="1",
-    )
-    create_run(Path(folder), manifest)
-    told = run("show", folder).output
-    assert "Nothing is recorded in this run yet" in told
-    assert f"screensearch explore --resume --out '{folder}' --steps" in told
-    assert "0 states" not in told
-    assert json.loads(run("show", folder, "--json").stdout)["entries"] == 0
-    assert "No state: no screen was seen" in run("states", folder).output
 
 
 def test_explain_shows_the_score_both_jaccards_and_the_differing_atoms(folder: str) -> None:

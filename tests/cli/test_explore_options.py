@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 import screensearch as ss
 from screensearch.cli import main
 from screensearch.cli.live import LiveView
+from screensearch.config import settings_document
 from screensearch.environments.desktop import profiles
 from screensearch.record.run import Manifest, create_run, own
 
@@ -220,6 +221,24 @@ def test_an_interrupt_before_anything_is_explored_is_no_error_and_no_success(
     assert "Interrupted." in result.stderr
 
 
+@pytest.mark.parametrize(("name", "more"), [("steps", 2000), ("states", 100)])
+def test_a_run_that_had_enough_before_says_so_and_how_to_get_more(
+    name: str, more: int, tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "run")
+    settings = ss.resolve(overrides=['explore.screenshots="none"'])
+    first = ss.start_exploration("synthetic:notepad", folder, stop=ss.StopRule(steps=3), settings=settings)
+    had = getattr(first, name)
+    resume = ("explore", "--resume", "--out", folder, f"--{name}", str(had))
+    result = run(*resume)
+    assert result.exit_code == 0
+    assert f"The run had {had} {name} before" in result.stdout
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("Go on with: "))
+    assert shlex.split(line)[-2:] == [f"--{name}", str(had + more)]
+    told = json.loads(run(*resume, "--json").stdout)
+    assert (told["ended"], told["steps"]) == (f"{name} already", 3)
+
+
 def empty_run(folder: Path) -> Path:
     """What a first start that failed leaves behind."""
     create_run(
@@ -229,13 +248,23 @@ def empty_run(folder: Path) -> Path:
             created="2026-01-02T03:04:05Z",
             environment="synthetic:files",
             seed=7,
-            settings={},
+            settings=settings_document(ss.Settings()),
             version="0.1.0",
         ),
     )
     (folder / "workers").mkdir()
     (folder / "workers" / "w0.log").write_text("it did not start\n")
     return folder
+
+
+def test_a_run_without_an_entry_says_so_and_how_to_fill_it(tmp_path: Path) -> None:
+    folder = str(empty_run(tmp_path / "a run"))
+    told = run("show", folder).output
+    assert "Nothing is recorded in this run yet" in told
+    assert f"screensearch explore --resume --out '{folder}' --steps" in told
+    assert "0 states" not in told
+    assert json.loads(run("show", folder, "--json").stdout)["entries"] == 0
+    assert "No state: no screen was seen" in run("states", folder).output
 
 
 def test_the_same_command_can_be_given_again_after_a_first_start_that_failed(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def explore(
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, resuming(context, summary.run))
+        print_summary(summary, resuming(context, summary))
     if never_started is not None and failing:  # the status says only that something was met, not why
         click.echo(f"Never started: {never_started}", err=True)
     _fail_if_found(context, summary, failing)

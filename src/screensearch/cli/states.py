@@ -38,10 +38,8 @@ def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
         print_json({"run": str(run), "states": listed})
         return
     if not listed:
-        say(
-            console(),
-            f"No state: no screen was seen. What happened: screensearch show {shlex.quote(str(run))}",
-        )
+        instead = f"screensearch show {shlex.quote(str(run))}"
+        say(console(), f"No state: no screen was seen. What happened instead: {escape(instead)}")
         return
     looks = ("look",) if len({look(state) for state in listed}) > 1 else ()
     numbers = ("state", "visits", "u", "actions")

@@ -231,10 +231,12 @@ class _Exploration:
         self._on_progress = on_progress
         self._meter = Meter(shard)
         self._ended: str | None = None
+        self._had_enough = False  # before anything was done
         self.given_up = False  # interrupted twice: a step under way was not waited for
 
     async def run(self, environment: str | Environment, workers: int) -> None:
         if self._shard.budget.exhausted:  # a resumed run may have all it was asked for
+            self._had_enough = True
             return
         try:
             async with self._watched():
@@ -338,7 +340,7 @@ class _Exploration:
             seconds=round(seconds, 3),
             steps_per_second=round(self._meter.steps_taken / seconds, 1),
             digest=graph.digest(),
-            ended=ended,
+            ended=f"{ended} already" if self._had_enough else ended,
             identifier=shard.resolver.describe(),
             new_outcomes=self._meter.new_outcomes,
         )
