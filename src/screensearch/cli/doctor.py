@@ -59,7 +59,8 @@ def doctor(context: click.Context, app: str | None, as_json: bool) -> None:
             {"ok": not failed, "app": app, "command": described and described.command, "checks": checks}
         )
     elif failed:
-        say(out, f"\n{len(failed)} of {len(checks)} checks failed.")
+        names = ", ".join(check.name for check in failed)
+        say(out, f"\n{len(failed)} of {len(checks)} checks failed: {escape(names)}.")
     else:
         say(out, f"\nAll is well{'' if described is None else ': it can be explored'}.")
     if failed:
