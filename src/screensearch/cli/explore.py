@@ -25,6 +25,7 @@ from screensearch.act.guard import open_gates
 from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.cli.places import with_places
 from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
 from screensearch.config import DESKTOP
@@ -216,9 +217,11 @@ def explore(
                         allow_irreversible=allow_irreversible,
                     )
     except NeverStarted as problem:
-        summary, never_started = problem.summary, problem
+        summary = problem.summary
+        never_started = NeverStarted(with_places(str(problem), target or command, preset, overrides), summary)
     except EnvironmentFailed as problem:
-        raise EnvironmentFailed(_with_patient(str(problem), target, command)) from problem
+        told = with_places(str(problem), target or command, preset, overrides)
+        raise EnvironmentFailed(_with_patient(told, target, command)) from problem
     if as_json:
         print_json(summary)
     else:
