@@ -77,6 +77,19 @@ def test_who_is_sent_to_the_doctor_is_told_what_to_ask_about(
     assert f"no window; run `screensearch doctor {patient}` to see" in result.output
 
 
+def test_a_step_of_the_start_script_that_failed_is_told_with_file_and_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*arguments: object, **options: object) -> ss.Summary:
+        raise ss.EnvironmentFailed("worker 0 failed: app.start[1] waited 30 s for 'Skip'")
+
+    monkeypatch.setattr("screensearch.cli.explore.start_exploration", fail)
+    profile = tmp_path / "mine.toml"
+    profile.write_text("[app]\ncommand = ['mousepad']\nstart = [\n{ click = 'a' },\n{ click = 'Skip' },\n]\n")
+    place = f"app.start[1] (profile '{profile}', line 5) waited 30 s for 'Skip'"
+    assert place in run("explore", str(profile)).output
+
+
 def test_a_profile_is_named_by_its_application_or_by_its_file(opened: _Opened, tmp_path: Path) -> None:
     run("explore", "mousepad")
     assert opened.environment == "desktop:mousepad"
