@@ -470,10 +470,16 @@ def test_findings_are_listed_and_told_one_by_one(risky: str) -> None:
     assert listed[0]["outcome"] in run("findings", risky).output
     assert '"open" (button)' in " ".join(run("findings", risky).output.split())
     assert "focus_click@1" not in run("findings", risky).output
+    causes = json.loads(run("findings", risky, "--json").stdout)["causes"]
+    assert sorted(place for each in causes for place in each["findings"]) == list(range(len(listed)))
+    places = causes[0]["findings"]
+    assert causes[0]["count"] == sum(listed[place]["count"] for place in places)
+    oldest = min((listed[place] for place in places), key=lambda each: each["first"])
     told = run("findings", risky, "--number", "1")
-    assert f"The way there, actions: {len(listed[0]['actions'])}" in told.output
-    one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)["findings"]
-    assert one == listed[:1]
+    assert f"The way there, actions: {len(oldest['actions'])}" in told.output
+    one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)
+    assert one["findings"] == [each for place, each in enumerate(listed) if place in places]
+    assert [each["outcome"] for each in one["causes"]] == [causes[0]["outcome"]]
     assert "has no finding 999" in run("findings", risky, "--number", "999").output
     assert f"screensearch findings {risky}" in run("show", risky).output
 
