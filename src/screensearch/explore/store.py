@@ -40,6 +40,7 @@ from screensearch.explore.messages import (
     Sighting,
     Tried,
 )
+from screensearch.explore.spent import spent_at
 from screensearch.identify.resolve import IDENTIFIERS, Resolver
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
@@ -319,6 +320,7 @@ class ShardStore:
                 row=entry.screen,
                 ambiguity=self.graph.ambiguity(state),
                 tried=self._tried(state),
+                spent=spent_at(self.graph.failures(state), self.settings.explore),
             )
         proceed = self.budget.grant(message.episode.worker)
         return Receipt(self.graph.sequence, proceed, here, begun=self.budget.taken > 0)
