@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,13 @@ def test_states_can_be_sorted_and_limited(folder: str) -> None:
     assert run("states", folder).exit_code == 0
 
 
+def test_states_that_read_alike_are_told_apart(folder: str) -> None:
+    rows = re.split(r"\n(?= +\d+ )", run("states", folder).output)[1:]
+    told = [" ".join(row.split()).split(" ", 4)[4] for row in rows]  # without its number and its figures
+    assert any(" with '" in each for each in told)
+    assert len(set(told)) == len(told)
+
+
 def test_explain_shows_the_score_both_jaccards_and_the_differing_atoms(folder: str) -> None:
     explained = json.loads(run("explain", folder, "0", "1", "--json").stdout)
     comparison = explained["comparison"]
@@ -90,7 +98,9 @@ def test_show_tells_what_was_tried_at_a_state(folder: str) -> None:
     shown = json.loads(run("show", folder, "0", "--json").stdout)
     assert shown["state"]["id"] == 0
     assert sum(action["visits"] for action in shown["tried"]) > 0
-    assert "state 0" in run("show", folder, "0").output
+    text = run("show", folder, "0").output
+    assert "state 0" in text
+    assert "The states it leads to" in text
     assert "has no state 9999" in run("show", folder, "9999").output
 
 

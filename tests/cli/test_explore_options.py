@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 import screensearch as ss
 from screensearch.cli import main
 from screensearch.cli.live import LiveView
+from screensearch.config import settings_document
 from screensearch.environments.desktop import profiles
 from screensearch.record.run import Manifest, create_run, own
 
@@ -74,6 +75,19 @@ def test_who_is_sent_to_the_doctor_is_told_what_to_ask_about(
     result = run("explore", *target)
     assert result.exit_code == 1
     assert f"no window; run `screensearch doctor {patient}` to see" in result.output
+
+
+def test_a_step_of_the_start_script_that_failed_is_told_with_file_and_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*arguments: object, **options: object) -> ss.Summary:
+        raise ss.EnvironmentFailed("worker 0 failed: app.start[1] waited 30 s for 'Skip'")
+
+    monkeypatch.setattr("screensearch.cli.explore.start_exploration", fail)
+    profile = tmp_path / "mine.toml"
+    profile.write_text("[app]\ncommand = ['mousepad']\nstart = [\n{ click = 'a' },\n{ click = 'Skip' },\n]\n")
+    place = f"app.start[1] (profile '{profile}', line 5) waited 30 s for 'Skip'"
+    assert place in run("explore", str(profile)).output
 
 
 def test_a_profile_is_named_by_its_application_or_by_its_file(opened: _Opened, tmp_path: Path) -> None:
@@ -220,6 +234,24 @@ def test_an_interrupt_before_anything_is_explored_is_no_error_and_no_success(
     assert "Interrupted." in result.stderr
 
 
+@pytest.mark.parametrize(("name", "more"), [("steps", 2000), ("states", 100)])
+def test_a_run_that_had_enough_before_says_so_and_how_to_get_more(
+    name: str, more: int, tmp_path: Path
+) -> None:
+    folder = str(tmp_path / "run")
+    settings = ss.resolve(overrides=['explore.screenshots="none"'])
+    first = ss.start_exploration("synthetic:notepad", folder, stop=ss.StopRule(steps=3), settings=settings)
+    had = getattr(first, name)
+    resume = ("explore", "--resume", "--out", folder, f"--{name}", str(had))
+    result = run(*resume)
+    assert result.exit_code == 0
+    assert f"The run had {had} {name} before" in result.stdout
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("Go on with: "))
+    assert shlex.split(line)[-2:] == [f"--{name}", str(had + more)]
+    told = json.loads(run(*resume, "--json").stdout)
+    assert (told["ended"], told["steps"]) == (f"{name} already", 3)
+
+
 def empty_run(folder: Path) -> Path:
     """What a first start that failed leaves behind."""
     create_run(
@@ -229,13 +261,23 @@ def empty_run(folder: Path) -> Path:
             created="2026-01-02T03:04:05Z",
             environment="synthetic:files",
             seed=7,
-            settings={},
+            settings=settings_document(ss.Settings()),
             version="0.1.0",
         ),
     )
     (folder / "workers").mkdir()
     (folder / "workers" / "w0.log").write_text("it did not start\n")
     return folder
+
+
+def test_a_run_without_an_entry_says_so_and_how_to_fill_it(tmp_path: Path) -> None:
+    folder = str(empty_run(tmp_path / "a run"))
+    told = run("show", folder).output
+    assert "Nothing is recorded in this run yet" in told
+    assert f"screensearch explore --resume --out '{folder}' --steps" in told
+    assert "0 states" not in told
+    assert json.loads(run("show", folder, "--json").stdout)["entries"] == 0
+    assert "No state: no screen was seen" in run("states", folder).output
 
 
 def test_the_same_command_can_be_given_again_after_a_first_start_that_failed(tmp_path: Path) -> None:
@@ -428,10 +470,16 @@ def test_findings_are_listed_and_told_one_by_one(risky: str) -> None:
     assert listed[0]["outcome"] in run("findings", risky).output
     assert '"open" (button)' in " ".join(run("findings", risky).output.split())
     assert "focus_click@1" not in run("findings", risky).output
+    causes = json.loads(run("findings", risky, "--json").stdout)["causes"]
+    assert sorted(place for each in causes for place in each["findings"]) == list(range(len(listed)))
+    places = causes[0]["findings"]
+    assert causes[0]["count"] == sum(listed[place]["count"] for place in places)
+    oldest = min((listed[place] for place in places), key=lambda each: each["first"])
     told = run("findings", risky, "--number", "1")
-    assert f"The way there, actions: {len(listed[0]['actions'])}" in told.output
-    one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)["findings"]
-    assert one == listed[:1]
+    assert f"The way there, actions: {len(oldest['actions'])}" in told.output
+    one = json.loads(run("findings", risky, "--number", "1", "--json").stdout)
+    assert one["findings"] == [each for place, each in enumerate(listed) if place in places]
+    assert [each["outcome"] for each in one["causes"]] == [causes[0]["outcome"]]
     assert "has no finding 999" in run("findings", risky, "--number", "999").output
     assert f"screensearch findings {risky}" in run("show", risky).output
 

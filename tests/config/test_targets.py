@@ -14,6 +14,7 @@ from screensearch.config import (
     settings_for,
     settings_from_document,
     to_toml,
+    written_at,
 )
 from screensearch.config.layers import build, preset_layer, text_layer
 from screensearch.environments.desktop import profiles
@@ -51,6 +52,81 @@ def test_preset_base_profile_and_override_apply_in_this_order(shipped: Path) -> 
     assert settings.candidates.limit == 80  # the profile over the base
     assert settings_for("editor", overrides=["candidates.limit=90"])[1].candidates.limit == 90
     assert settings_for("editor", "paper")[1].identify == resolve("paper").identify
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "placements = [{ width = 800, height = 600, x = 300 }]\n",
+            r"line 3: app.placements\[0\] reaches to 1100×600, and the screen is 1024×768: make it smaller",
+        ),
+        (
+            "[[app.placements]]\nwidth = 90\nheight = 90\n"
+            "[[app.placements]]\nwidth = 90\nheight = 90\ny = 700\n",
+            r"line 6: app.placements\[1\] reaches to 90×790",
+        ),
+        (
+            "documents = ['notes.text']\n[[app.files]]\npath = 'notes.txt'\n",
+            r"line 3: app.documents\[0\] is 'notes.text', which is not in the home of a new episode; "
+            r"did you mean 'notes.txt'\?: seed it",
+        ),
+        (
+            "documents = ['a.txt', '/no/such/b.txt']\n[[app.files]]\npath = 'a.txt'\n",
+            r"line 3: app.documents\[1\] is '/no/such/b.txt', and there is no such file",
+        ),
+        ("documents = ['/home/user/c.txt']\n", r"line 3: app.documents\[0\] is '/home/user/c.txt', which is"),
+        (
+            "documents = ['seeds/none.txt']\n[[app.files]]\npath = 'seeds'\nsource = 'sown'\n",
+            r"line 3: app.documents\[0\] is 'seeds/none.txt', which is not in the home",
+        ),
+    ],
+)
+def test_a_document_or_a_placement_that_cannot_work_is_refused_with_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "sown").mkdir()
+    with pytest.raises(SettingsError, match=rf"mine.toml', {message}"):
+        settings_for(written(tmp_path, f"[app]\ncommand = ['editor']\n{text}"))
+
+
+def test_documents_that_an_episode_finds_or_that_are_no_files_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "sown").mkdir()
+    (tmp_path / "sown" / "one.txt").touch()
+    seeded = ["a.txt", "letters", "/home/user/a.txt", "seeds/one.txt", "seeds", "./"]
+    others = ["-n", "file:///x.y", "env", str(tmp_path / "sown" / "one.txt")]
+    text = (
+        f"[app]\ncommand = ['editor']\ndocuments = {[*seeded, *others]}\n"
+        "files = [{ path = 'a.txt' }, { path = 'letters/b.txt' }, { path = 'seeds', source = 'sown' }]\n"
+        "placements = [{ width = 1024, height = 768 }]\n"
+    )
+    assert settings_for(written(tmp_path, text))[1].app.documents[:2] == ("a.txt", "letters")
+    home = "[app]\ncommand = ['editor']\ndocuments = ['mine.txt']\n[desktop]\nsandbox = false\n"
+    assert settings_for(written(tmp_path, home))[1].app.documents == ("mine.txt",)
+
+
+STEPS = "start = [\n  { click = 'a' },\n  # the second\n  { press = 'Return' },\n]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"[app]\ncommand = ['editor']\n{STEPS}", 6),
+        ("[app]\ncommand = ['e']\n[[app.start]]\nclick = 'a'\n[[app.start]]\npress = 'Return'\n", 5),
+        ("[app]\nstart = [{ click = 'a' }, { press = 'Return' }]\ncommand = ['e']\n", 2),
+    ],
+)
+def test_where_a_step_of_the_start_script_is_written_can_be_told(
+    tmp_path: Path, text: str, line: int
+) -> None:
+    profile = written(tmp_path, text)
+    key = ("app", "start", "1")
+    assert written_at(key, profile) == f"profile {profile!r}, line {line}"
+    override = "app.start=[{click='a'}]"
+    assert written_at(key, profile, overrides=[override]) == f"--set {override!r}"
+    for other in ("mousepad", ("mousepad",)):
+        assert (written_at(key, other) or "").startswith("preset 'default', line")
+    assert written_at(key, ("mousepad",), written(tmp_path, "", "empty.toml")) is None
 
 
 def test_a_profile_may_be_named_by_the_environment_too(shipped: Path) -> None:

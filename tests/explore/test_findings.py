@@ -12,6 +12,7 @@ import screensearch as ss
 from screensearch.explore.findings import FINDINGS, LAST_SCREENSHOTS
 
 ONLY_CLICKS = ("candidates.wait=false", "candidates.scroll=false", "candidates.keys=[]")
+NO_LIMITS = ("explore.most_hangs=none", "explore.most_crashes=none")
 
 
 def explore(folder: Path, *overrides: str, steps: int = 250, pictures: bool = False) -> ss.Summary:
@@ -89,7 +90,7 @@ def test_outcomes_of_this_exploration_leave_out_what_it_resumed_from(tmp_path: P
 
 def test_what_was_skipped_is_counted_for_every_choice_as_it_was_logged(tmp_path: Path) -> None:
     rule = 'guard.rules=[{name="deny_labels", patterns=["^quit$", "^help$"]}]'
-    summary = explore(tmp_path / "run", rule)
+    summary = explore(tmp_path / "run", rule, *NO_LIMITS)
     assert (summary.exits, summary.captures) == (0, 0)
     with ss.open_run(tmp_path / "run") as run:
         skipped = run.skipped()
@@ -103,7 +104,7 @@ def test_what_was_skipped_is_counted_for_every_choice_as_it_was_logged(tmp_path:
 
 
 def test_without_a_veto_nothing_was_skipped(tmp_path: Path) -> None:
-    explore(tmp_path / "run", steps=20)
+    explore(tmp_path / "run", *NO_LIMITS, steps=20)
     with ss.open_run(tmp_path / "run") as run:
         assert run.skipped() == []
 

@@ -35,14 +35,15 @@ def test_a_number_of_states_ends_a_run(tmp_path: Path, workers: int) -> None:
     assert summary.ended == "states"
     assert 12 <= summary.states < 12 + workers  # steps under way may find some more
     again = ss.resume_exploration(tmp_path / "run", stop=stop)
-    assert (again.steps, again.ended) == (summary.steps, "states")
+    assert (again.steps, again.ended) == (summary.steps, "states already")
 
 
 def test_the_settings_say_when_it_is_enough_if_nothing_else_does(tmp_path: Path) -> None:
     settings = ss.resolve(overrides=[FAST, "stop.steps=30"])
     assert ss.start_exploration(LARGE, tmp_path / "run", settings=settings).steps == 30
     assert ss.resume_exploration(tmp_path / "run", stop=StopRule(steps=40)).steps == 40
-    assert ss.resume_exploration(tmp_path / "run").steps == 40  # 30 are there already
+    enough = ss.resume_exploration(tmp_path / "run")  # 30 are there already
+    assert (enough.steps, enough.ended) == (40, "steps already")
 
 
 def test_minutes_of_the_settings_are_seconds_of_a_rule() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from click.testing import CliRunner, Result
 from screensearch.cli import main
 from screensearch.environments.desktop.checkup import Check, Checkup, Seen
 from screensearch.environments.desktop.doctor import examine
+from screensearch.environments.desktop.environment import DesktopEnvironment
 from screensearch.environments.desktop.limits import ProcessBound
 from screensearch.environments.desktop.programs import LAUNCHER_PACKAGE, PROGRAMS, missing_packages
-from screensearch.environments.desktop.remedies import TOOLKITS, toolkit_of, why_no_sandbox
+from screensearch.environments.desktop.remedies import TOOLKITS, mapped_files, toolkit_of, why_no_sandbox
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings, SeedFile, StartStep
+from screensearch.environments.desktop.start import TreeUnavailable
 
 LIMITS = "screensearch.environments.desktop.limits"
 HASTY = DesktopSettings(start_seconds=4.0, hang_seconds=2.0)
@@ -92,6 +95,23 @@ async def test_a_missing_program_is_named_with_the_line_that_installs_it_and_the
     assert "window" not in checks
 
 
+@pytest.mark.parametrize(
+    ("name", "helps"),
+    [
+        ("mousepadd", "did you mean 'mousepad'?"),
+        ("no-such-editor", "install the package that brings 'no-such-editor'"),
+        ("/no/such/editor", "correct the path '/no/such/editor'"),
+        ("/etc/passwd", "chmod +x /etc/passwd"),
+    ],
+)
+def test_a_command_that_is_missing_is_named_with_what_helps(name: str, helps: str) -> None:
+    result = ask("--", name, "an-argument")
+    assert result.exit_code == 1
+    assert f"there is no program {name!r}" in result.output
+    assert helps in result.output
+    assert "checks failed: program." in result.output
+
+
 async def test_a_program_that_ends_before_it_has_a_window_is_quoted() -> None:
     checks = await checked(AppSettings(command=("sh", "-c", "echo no licence; exit 3")))
     assert checks["window"].state == "fail"
@@ -124,6 +144,34 @@ async def test_a_window_without_a_tree_is_told_from_no_window_and_the_toolkit_is
     assert checks["input"].state == checks["screenshot"].state == checks["stop"].state == "ok"
 
 
+LIBRARY = next(file for file in mapped_files(os.getpid()) if "/libm.so" in file)
+MUTE = AppSettings(
+    command=("mousepad",),
+    # What Wine is recognised by, in a program that publishes no tree, as nothing in Wine does.
+    environment=("NO_AT_BRIDGE=1", "LD_PRELOAD=/home/user/wine/any.so"),
+    files=(SeedFile(path="wine/any.so", source=LIBRARY),),
+)
+PATIENT = DesktopSettings(start_seconds=300.0)
+
+
+async def test_a_toolkit_that_never_publishes_a_tree_is_not_waited_for() -> None:
+    checks = await checked(MUTE, PATIENT)
+    assert checks["window"].state == "ok"
+    assert checks["tree"].state == "fail"
+    assert "Wine draws the controls of Windows by itself" in checks["tree"].seen
+    assert checks["tree"].seconds < PATIENT.start_seconds
+    assert checks["stop"].state == "ok"
+
+
+async def test_an_exploration_does_not_wait_for_it_either() -> None:
+    world = DesktopEnvironment("mousepad", MUTE, PATIENT, screenshots=False)
+    try:
+        with pytest.raises(TreeUnavailable, match="shows a window, but publishes no tree: Wine"):
+            await world.reset(0)
+    finally:
+        await world.close()
+
+
 # -- what is done before an episode begins
 
 
@@ -148,6 +196,16 @@ async def test_a_step_of_the_start_script_that_waits_in_vain_is_named_with_what_
     assert "desktop.start_seconds" in failed.remedy
     assert checks["input"].state == checks["screenshot"].state == "skipped"
     assert checks["stop"].state == "ok"
+
+
+def test_a_step_that_waits_in_vain_is_named_with_file_and_line(tmp_path: Path) -> None:
+    profile = tmp_path / "mine.toml"
+    profile.write_text(
+        "[app]\ncommand = ['mousepad']\nstart = [\n  { press = 'Escape' },\n  { click = 'Nowhere' },\n]\n"
+        "[desktop]\nstart_seconds = 8.0\n"
+    )
+    place = f"app.start[1] (profile '{profile}', line 5) waited 8 s for 'Nowhere'"
+    assert place in ask(str(profile)).output
 
 
 async def test_an_application_that_ends_at_a_step_of_its_start_script_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 import click
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.markup import escape
 from screensearch import settings_for
 from screensearch.cli.explore import COMMAND, ExploreCommand
 from screensearch.cli.output import as_json_option, console, print_json, say
+from screensearch.cli.places import with_places
 from screensearch.environments.desktop.checkup import Check
 from screensearch.environments.desktop.doctor import examine
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings
@@ -52,14 +54,23 @@ def doctor(context: click.Context, app: str | None, as_json: bool) -> None:
     # What is worth a warning is a check of its own here: without a handler, Python would print it as well.
     logging.getLogger("screensearch").addHandler(logging.NullHandler())
     out = console()
-    checks = asyncio.run(examine(described, desktop, lambda check: None if as_json else _show(out, check)))
+
+    def placed(check: Check) -> Check:
+        return replace(check, seen=with_places(check.seen, target))
+
+    def told(check: Check) -> None:
+        if not as_json:
+            _show(out, placed(check))
+
+    checks = [placed(check) for check in asyncio.run(examine(described, desktop, told))]
     failed = [check for check in checks if check.state == "fail"]
     if as_json:
         print_json(
             {"ok": not failed, "app": app, "command": described and described.command, "checks": checks}
         )
     elif failed:
-        say(out, f"\n{len(failed)} of {len(checks)} checks failed.")
+        names = ", ".join(check.name for check in failed)
+        say(out, f"\n{len(failed)} of {len(checks)} checks failed: {escape(names)}.")
     else:
         say(out, f"\nAll is well{'' if described is None else ': it can be explored'}.")
     if failed:

@@ -29,6 +29,7 @@ from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView, LogView
 from screensearch.cli.logs import log_as, log_format_option, logs_json, tell, warn
 from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.cli.places import with_places
 from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
 from screensearch.config import DESKTOP
@@ -300,13 +301,15 @@ def explore(
                         log_format=log_format,
                     )
     except NeverStarted as problem:
-        summary, never_started = problem.summary, problem
+        summary = problem.summary
+        never_started = NeverStarted(with_places(str(problem), target or command, preset, overrides), summary)
     except EnvironmentFailed as problem:
-        raise EnvironmentFailed(_with_patient(str(problem), target, command)) from problem
+        told = with_places(str(problem), target or command, preset, overrides)
+        raise EnvironmentFailed(_with_patient(told, target, command)) from problem
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, resuming(context, summary.run))
+        print_summary(summary, resuming(context, summary))
     if never_started is not None and failing:  # the status says only that something was met, not why
         tell(f"Never started: {never_started}", level=logging.ERROR)
     _fail_if_found(context, summary, failing)

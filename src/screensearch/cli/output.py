@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 as_json_option = click.option(
@@ -30,6 +32,16 @@ def console(*, stderr: bool = False) -> Console:
 def say(out: Console, line: str) -> None:
     """Print a line as it is: a path or a command that is cut in two cannot be copied."""
     out.print(line, soft_wrap=True)
+
+
+def say_empty(out: Console, run: Path) -> None:
+    """Say of a run without an entry that it is one, and what fills it."""
+    command = f"screensearch explore --resume --out {shlex.quote(str(run))} --steps 2000"
+    say(
+        out,
+        "Nothing is recorded in this run yet: no start, no step. If no exploration of it is under way, "
+        f"begin with: {escape(command)}",
+    )
 
 
 def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> Table:

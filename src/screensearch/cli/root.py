@@ -15,8 +15,9 @@ from screensearch.cli.explore import explore
 from screensearch.cli.findings import findings
 from screensearch.cli.logs import logger, logs_json, tell
 from screensearch.cli.plugins import plugins
-from screensearch.cli.show import show, states
+from screensearch.cli.show import show
 from screensearch.cli.skipped import skipped
+from screensearch.cli.states import states
 from screensearch.cli.status import INTERRUPTED_STATUS
 from screensearch.cli.study import study
 from screensearch.cli.verify import verify

@@ -1,4 +1,4 @@
-"""`screensearch show` and `states`: what a run found."""
+"""`screensearch show`: what a run found."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from screensearch import State, StateGraph, open_run
+from screensearch import StateGraph, open_run
 from screensearch.act.wording import describe_actions
 from screensearch.cli.findings import AT_START
-from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
+from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, say_empty, table
+from screensearch.cli.states import look, texts_of
 from screensearch.record.ambiguity import normalised_entropy
 from screensearch.record.log import FAILED_STARTS
 
 TOP = 10
-SHORT = 60
 SUCCESSORS = 4
 
 
@@ -45,6 +45,9 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
         out,
         f"[bold]{escape(described['run'])}[/]  {escape(described['environment'])}  seed {described['seed']}",
     )
+    if not described["entries"]:
+        say_empty(out, run)
+        return
     outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in described["outcomes"].items())
     say(
         out,
@@ -91,13 +94,16 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
             for signature, stats in sorted(opened.tried(number).items(), key=lambda item: -item[1].visits)
         ]
         failures = {signature: dict(counts) for signature, counts in opened.graph.failures(number).items()}
+        led_to = dict.fromkeys(target for each in tried for target in _often(each["successors"]))
+        reached = [opened.state(target) for target in [*led_to][:TOP] if target != number]
+        texts = texts_of(opened, [state, *reached])
     if as_json:
         print_json({"run": str(run), "state": state, "tried": tried, "failures": failures})
         return
     out = console()
     say(
         out,
-        f"[bold]state {state.id}[/]  {escape(state.window)}  {escape(_look(state))}  "
+        f"[bold]state {state.id}[/]  {escape(state.window)}  {escape(look(state))}  "
         f"u = {state.ambiguity:.3f}, {state.visits:,} visits",
     )
     say(out, escape(state.text))
@@ -117,52 +123,23 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
     for signature, counts in failures.items():
         ended = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
         say(out, f"[bold]failed[/] {escape(words[signature]) or 'before a choice'}: {ended}")
-
-
-@click.command()
-@run_argument
-@click.option(
-    "--sort", type=click.Choice(["id", "visits", "ambiguity"]), default="id", show_default=True, help="Order."
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many.")
-@as_json_option
-def states(run: Path, sort: str, limit: int | None, as_json: bool) -> None:
-    """List the states of a RUN."""
-    with open_run(run) as opened:
-        order = list(opened.graph.iter_states())
-        if sort != "id":
-            figure = opened.graph.visits if sort == "visits" else opened.graph.ambiguity
-            order.sort(key=figure, reverse=True)
-        listed: list[State] = [opened.state(state) for state in order[:limit]]
-    if as_json:
-        print_json({"run": str(run), "states": listed})
-        return
-    looks = ("look",) if len({_look(state) for state in listed}) > 1 else ()
-    numbers = ("state", "visits", "u", "actions")
-    rows = table(*numbers, "window", *looks, "text", right=numbers)
-    for state in listed:
-        rows.add_row(
-            str(state.id),
-            f"{state.visits:,}",
-            f"{state.ambiguity:.3f}",
-            str(state.actions),
-            escape(state.window),
-            *(escape(_look(state)) for _ in looks),
-            escape(_shortened(state.text)),
-        )
-    console().print(rows)
-
-
-def _look(state: State) -> str:
-    """What a screen looks like apart from what it shows: states that differ in it alone read the same."""
-    return f"{state.display_mode or 'any'}, text {state.text_size}"
+    if reached:
+        rows = table("state", "window", "text", right=("state",))
+        for each in reached:
+            rows.add_row(str(each.id), escape(each.window), texts[each.id])
+        say(out, "\n[bold]The states it leads to[/]")
+        out.print(rows)
 
 
 def _successors(counts: dict[int, int]) -> str:
     """The most frequent successors with their counts, and how many there are besides."""
-    often = sorted(counts.items(), key=lambda pair: -pair[1])
-    shown = ", ".join(f"{target} ×{count}" for target, count in often[:SUCCESSORS])
-    return shown if len(often) <= SUCCESSORS else f"{shown}, {len(often) - SUCCESSORS} more"
+    shown = ", ".join(f"{target} ×{counts[target]}" for target in _often(counts))
+    return shown if len(counts) <= SUCCESSORS else f"{shown}, {len(counts) - SUCCESSORS} more"
+
+
+def _often(counts: dict[int, int]) -> list[int]:
+    """The successors that are shown: the most frequent."""
+    return sorted(counts, key=lambda target: -counts[target])[:SUCCESSORS]
 
 
 def _ambiguous_actions(graph: StateGraph) -> list[dict[str, Any]]:
@@ -200,7 +177,3 @@ def _failures(graph: StateGraph) -> list[dict[str, Any]]:
     ]
     found.sort(key=lambda failure: -failure["count"])
     return found[:TOP]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"

@@ -1,4 +1,4 @@
-"""`screensearch skipped`: what the guard kept from being done."""
+"""`screensearch skipped`: what was kept from being done."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from screensearch.cli.output import as_json_option, console, print_json, run_arg
 @run_argument
 @as_json_option
 def skipped(run: Path, as_json: bool) -> None:
-    """What the guard kept from being done in a RUN, why, and how often.
+    """What was kept from being done in a RUN, why, and how often.
 
-    An action counts once for every choice that it was kept out of. The reasons are worked out again from
-    the screens that are stored, with the rules that the run was made with.
+    The guard keeps an action from being done, or that it hung or crashed too often at its state. It counts
+    once for every choice that it was kept out of. The reasons are worked out again from what is stored,
+    with the rules that the run was made with.
     """
     with open_run(run) as opened:
         found = opened.skipped()

@@ -18,7 +18,12 @@ _ENDINGS = {
     "plateau": "no new states any more",
     "interrupted": "interrupted",
     "failed starts": "the application did not start",
+    "steps already": "nothing done: it had all steps before",
+    "states already": "nothing done: it had all states before",
 }
+
+_MORE = {"steps already": ("steps", 2000), "states already": ("states", 100)}
+"""For a run that had enough: what it had enough of, and how many more are proposed."""
 
 _CARRIED = frozenset(
     {
@@ -72,17 +77,26 @@ def print_summary(summary: Summary, to_go_on: str) -> None:
         )
     say(out, f"[dim]graph {summary.digest}[/]")
     say(out, f"[dim]identified by {escape(summary.identifier)}[/]")
-    if summary.ended == "interrupted":
+    if summary.ended in _MORE:
+        name, _ = _MORE[summary.ended]
+        had = f"{getattr(summary, name):,} {name}"
+        say(out, f"The run had {had} before, all that it is asked for: nothing was done. Raise --{name}.")
+    if summary.ended in ("interrupted", *_MORE):
         say(out, f"Go on with: {escape(to_go_on)}")
     say(out, f"Look at it with: screensearch show {escape(shlex.quote(summary.run))}")
 
 
-def resuming(context: click.Context, run: str) -> str:
-    """The command that goes on with a run as it was being explored: with the options that were given."""
-    words = ["screensearch", "explore", "--resume", "--out", run]
+def resuming(context: click.Context, summary: Summary) -> str:
+    """The command that goes on with a run as it was being explored: with the options that were given.
+
+    Where they asked for no more than the run had before, it asks for more.
+    """
+    words = ["screensearch", "explore", "--resume", "--out", summary.run]
+    raised, more = _MORE.get(summary.ended, ("", 0))
+    values = context.params | ({raised: getattr(summary, raised) + more} if raised else {})
     for option in context.command.params:
         name = option.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        given = name == raised or context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if name in _CARRIED and given and isinstance(option, click.Option):
-            words += [option.opts[0], *([] if option.is_flag else [str(context.params[name])])]
+            words += [option.opts[0], *([] if option.is_flag else [str(values[name])])]
     return shlex.join(words)

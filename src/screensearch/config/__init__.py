@@ -12,7 +12,7 @@ from screensearch.config.settings import (
     settings_from_document,
     telling_seconds,
 )
-from screensearch.config.targets import DESKTOP, settings_for
+from screensearch.config.targets import DESKTOP, settings_for, written_at
 from screensearch.config.toml import to_toml
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "settings_from_document",
     "telling_seconds",
     "to_toml",
+    "written_at",
 ]

@@ -35,6 +35,7 @@ from screensearch.config.toml import (
     read_text,
     read_toml,
 )
+from screensearch.environments.desktop.fitness import check_fitness
 from screensearch.errors import SettingsError
 
 Check = Callable[[Settings], None]
@@ -228,6 +229,7 @@ def check_live(settings: Settings) -> None:
     """Refuse what no run may have, and what a run on a live desktop may not."""
     check_plugins(settings)
     check_deadlines(settings)
+    check_fitness(settings.app, settings.desktop)
 
 
 def _convert(layers: Sequence[Layer], check: Check) -> Settings:

@@ -43,8 +43,14 @@ class ExploreSettings:
     step_deadline_seconds: float = 60.0  # (0, ∞) a worker that needs longer is given up as lost
     screenshots: str = "all"  # all, none
     checkpoint_every: int = 10_000  # [1, ∞) log entries between two checkpoints; a quarter of a long log
+    most_hangs: int | None = 2  # [1, ∞) an action that hung so often at a state is left alone there
+    most_crashes: int | None = 3  # [1, ∞) the same for crashes
 
     def __post_init__(self) -> None:
+        for name in ("most_hangs", "most_crashes"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f'explore.{name} is {value!r}, but must be >= 1, or "none"')
         for name in ("episode_steps", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"explore.{name} is {getattr(self, name)!r}, but must be >= 1")

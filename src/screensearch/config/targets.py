@@ -23,7 +23,7 @@ from screensearch.config.layers import (
     text_layer,
     values_layer,
 )
-from screensearch.config.settings import Settings
+from screensearch.config.settings import Key, Settings, keys_of
 from screensearch.environments.desktop import profiles
 from screensearch.environments.protocol import ENVIRONMENTS
 from screensearch.errors import SettingsError
@@ -49,34 +49,59 @@ def resolve_target(
     """The same with layers as overrides; the files that target and preset name are relative to `folder`."""
     if names_a_file(preset):
         preset = folder / preset
-    if not isinstance(target, str):
-        layer = values_layer("the command", {"app": {"command": _command(target, folder)}})
-        return _on_desktop(Path(target[0]).name, layer, preset, above)
-    plugin, colon, argument = target.partition(":")
-    if plugin == DESKTOP:
-        return _on_desktop(argument, _profile(argument), preset, above)
-    if plugin in ENVIRONMENTS.names():
-        return target, build([preset_layer(preset), *above])
-    if target.endswith(".toml"):
-        return _on_desktop(Path(target).stem, file_layer(folder / target, "profile"), preset, above)
-    if colon:
-        ENVIRONMENTS.get(plugin)  # there is none: this says which ones there are
-    return _on_desktop(target, _profile(target), preset, above)
-
-
-def _on_desktop(
-    name: str, profile: Layer, preset: str | Path, above: Sequence[Layer]
-) -> tuple[str, Settings]:
-    base, below = _shipped(profiles.BASE), preset_layer(preset)
-    # A settings file of the user's own says more than what is shipped for every application.
-    shipped = {"default": [below, base], "paper": [below]}.get(str(preset), [base, below])
-    settings = build([*shipped, profile, *above], check_live)
+    environment, profile = _find(target, folder)
+    layers = _layers(profile, preset, above)
+    if profile is None:
+        return environment, build(layers)
+    settings = build(layers, check_live)
     if not settings.app.command:
         raise SettingsError(
             f"{profile.place(('app', 'command'))}: app.command is empty, so there is nothing to start: "
             'name the program and its arguments in the table [app], such as command = ["mousepad"]'
         )
-    return f"{DESKTOP}:{name}", settings
+    return environment, settings
+
+
+def written_at(
+    key: Key, target: str | Sequence[str], preset: str | Path = "default", overrides: Sequence[str] = ()
+) -> str | None:
+    """Where the value of a setting comes from, or of an entry of it: file and line, or the override.
+
+    For messages about what turns out only later to be wrong. None when it is as in the code.
+    """
+    above = [override_layer(each) for each in overrides]
+    for layer in reversed(_layers(_find(target, Path())[1], preset, above)):
+        if any(key[: len(each)] == each for each in keys_of(layer.values)):
+            return layer.place(key)
+    return None
+
+
+def _find(target: str | Sequence[str], folder: Path) -> tuple[str, Layer | None]:
+    """The environment that a target names, and the profile of an application on a live desktop."""
+    if not isinstance(target, str):
+        layer = values_layer("the command", {"app": {"command": _command(target, folder)}})
+        return f"{DESKTOP}:{Path(target[0]).name}", layer
+    plugin, colon, argument = target.partition(":")
+    if plugin == DESKTOP:
+        return target, _profile(argument)
+    if plugin in ENVIRONMENTS.names():
+        return target, None
+    if target.endswith(".toml"):
+        return f"{DESKTOP}:{Path(target).stem}", file_layer(folder / target, "profile")
+    if colon:
+        ENVIRONMENTS.get(plugin)  # there is none: this says which ones there are
+    return f"{DESKTOP}:{target}", _profile(target)
+
+
+def _layers(profile: Layer | None, preset: str | Path, above: Sequence[Layer]) -> list[Layer]:
+    """The layers of a target, the lowest first."""
+    below = preset_layer(preset)
+    if profile is None:
+        return [below, *above]
+    base = _shipped(profiles.BASE)
+    # A settings file of the user's own says more than what is shipped for every application.
+    shipped = {"default": [below, base], "paper": [below]}.get(str(preset), [base, below])
+    return [*shipped, profile, *above]
 
 
 def _command(words: Sequence[str], folder: Path) -> list[str]:

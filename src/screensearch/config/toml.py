@@ -22,6 +22,7 @@ _PREAMBLE = "# Every setting of a run. The source in brackets after a value is t
 
 _TABLE = re.compile(r"\s*\[([\w.\"'-]+)\]")
 _ENTRY = re.compile(r"\s*\[\[([\w.\"'-]+)\]\]")
+_OPENED = re.compile(r"\s*([\w.\"'-]+)\s*=\s*\[\s*(#.*)?$")
 _VALUE = re.compile(r"(\s*)([\w.\"'-]+)\s*=\s*")
 
 
@@ -61,12 +62,14 @@ def line_of_each_key(text: str) -> dict[Key, int]:
     """The line on which each key of a valid TOML text stands, counted from 1. Serves messages only.
 
     The entries of a list that is written as ``[[app.files]]`` are counted from 0: what the second one
-    calls ``path`` is ``("app", "files", "1", "path")``. A table below a list belongs to its latest entry:
-    ``[run.app]`` after the second ``[[run]]`` is ``("run", "1", "app")``.
+    calls ``path`` is ``("app", "files", "1", "path")``. So are the tables of a list that has a line for each.
+    A table below a list belongs to its latest entry: ``[run.app]`` after the second ``[[run]]`` is
+    ``("run", "1", "app")``.
     """
     lines: dict[Key, int] = {}
     entries: dict[Key, int] = {}
     table: Key = ()
+    listed: Key = ()  # the latest list of one line for each of its tables
     for number, line in enumerate(text.split("\n"), start=1):
         if entry := _ENTRY.match(line):
             key = _in_latest_entry(_path(entry[1]), entries)
@@ -79,6 +82,11 @@ def line_of_each_key(text: str) -> dict[Key, int]:
             lines.setdefault(table, number)
         elif value := _VALUE.match(line):
             lines.setdefault((*table, *_path(value[2])), number)
+            if opened := _OPENED.match(line):
+                listed = (*table, *_path(opened[1]))
+        elif listed and line.lstrip().startswith("{"):
+            lines[*listed, str(entries.setdefault(listed, 0))] = number
+            entries[listed] += 1
     return lines
 
 

@@ -79,7 +79,7 @@ class Choice:
     value: float
     visits: int
     score: float
-    vetoed: int = 0  # candidates that the guard removed
+    vetoed: int = 0  # candidates that were removed: by the guard, or since they had failed too often
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,10 +280,12 @@ class _Exploration:
         self._log_format = log_format
         self._meter = Meter(lambda: figures_of(shard))
         self._ended: str | None = None
+        self._had_enough = False  # before anything was done
         self.given_up = False  # interrupted twice: a step under way was not waited for
 
     async def run(self, environment: str | Environment, workers: int) -> None:
         if self._shard.budget.exhausted:  # a resumed run may have all it was asked for
+            self._had_enough = True
             return
         about = {"run": self._run.manifest.run}
         what = self._run.manifest.environment
@@ -396,6 +398,6 @@ class _Exploration:
             run=str(self._run.path),
             environment=self._run.manifest.environment,
             digest=shard.graph.digest(),
-            ended=self._why(),
+            ended=f"{self._why()} already" if self._had_enough else self._why(),
             identifier=shard.resolver.describe(),
         )

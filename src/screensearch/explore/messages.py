@@ -7,7 +7,7 @@ msgpack, in one process it is passed as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
@@ -100,6 +100,7 @@ class Here:
     row: int
     ambiguity: float
     tried: dict[str, Tried]
+    spent: dict[str, str] = field(default_factory=dict)  # signatures to be left alone here, and why
 
 
 @dataclass(frozen=True, slots=True)

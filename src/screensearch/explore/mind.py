@@ -24,6 +24,7 @@ from screensearch.encode.masks import Masks
 from screensearch.encode.redact import Redactor
 from screensearch.encode.text import normalise
 from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
+from screensearch.explore.spent import set_aside
 from screensearch.record.artifacts import Artifacts
 from screensearch.select.choose import Chooser
 
@@ -115,7 +116,7 @@ class Mind:
         reported, observation = observation, self._redacted(observation)  # signatures are kept, so redacted
         proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
         self._look_for_application(observation)
-        allowed, vetoed = guard(proposed, observation, self._guards)
+        allowed, vetoed = set_aside(guard(proposed, observation, self._guards), receipt.here.spent)
         for candidate, reason in vetoed:
             known = reason in self.vetoes or len(self.vetoes) < MOST_REASONS
             self.vetoes[reason if known else OTHER_REASONS] += 1

@@ -58,7 +58,7 @@ class Summary:
     seconds: float
     steps_per_second: float  # of this exploration, not of earlier ones that it resumed
     digest: str
-    ended: str  # "steps", "seconds", "states", "plateau", "interrupted" or "failed starts"
+    ended: str  # steps, seconds, states, plateau, interrupted, failed starts; steps already, states already
     identifier: str
     new_outcomes: dict[str, int]  # how often each outcome came up in this exploration alone
 

@@ -163,7 +163,7 @@ class Run:
         return find_failures(self.log.read(), self.artifacts)
 
     def skipped(self) -> list[Skipped]:
-        """What the guard kept from being done, why, and at how many choices."""
+        """What was kept from being done, why, and at how many choices."""
         return count_skipped(self.log, self.settings)
 
     def explain(self, first: Screen, second: Screen) -> Comparison:

@@ -48,6 +48,7 @@ from screensearch.explore.messages import (
     Tried,
 )
 from screensearch.explore.observer import Observer
+from screensearch.explore.spent import spent_at
 from screensearch.identify.resolve import IDENTIFIERS, Prepared, Resolver
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
@@ -464,6 +465,7 @@ class ShardStore:
                 row=entry.screen,
                 ambiguity=self.graph.ambiguity(state),
                 tried=self._tried(state),
+                spent=spent_at(self.graph.failures(state), self.settings.explore),
             )
         proceed = self.budget.grant(message.episode.worker)
         return Receipt(self.graph.sequence, proceed, here, begun=self.budget.taken > 0)

@@ -266,6 +266,11 @@ def decode_screen(key: str, metadata: Metadata, content: bytes) -> Screen:
     return Screen(key, role_atoms, text_atoms, text, metadata)
 
 
+def metadata_fields(metadata: Metadata) -> tuple[str, str, str, str]:
+    """The columns of a screen's metadata, in their order."""
+    return metadata.application, metadata.display_mode, metadata.text_size, metadata.window
+
+
 def check_text(*texts: str) -> None:
     """Refuse text that cannot be stored: lone surrogates."""
     for text in texts:

@@ -7,15 +7,15 @@ which every statement that writes checks.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import FormatError, StoreFailed
-from screensearch.record.format import check_text, encode_entry, encode_screen
+from screensearch.errors import StoreFailed
+from screensearch.record.checkpoints import KEPT_GRAPHS, check_new, pack_graph
+from screensearch.record.format import check_text, encode_entry, encode_screen, metadata_fields
 from screensearch.record.log import DuplicateEntry, row_of
 from screensearch.record.postgres_batch import Batch, Numbers, digest_texts, to_text
 from screensearch.record.postgres_lease import Lease, forget_lease, new_token, session_name, take_lease
@@ -25,7 +25,6 @@ from screensearch.record.postgres_sending import Sender
 from screensearch.record.postgres_session import Session
 
 _CACHED = 50_000
-_KEPT_GRAPHS = 2
 _PAGE_NUMBERS = 50_000
 
 
@@ -63,30 +62,22 @@ class PostgresLog(PostgresReading):
     def create(cls, url: str, run: str, shard: str) -> PostgresLog:
         """A new, empty log, opened for writing. Makes the tables too, where there are none."""
         token = new_token()
-        session = Session(url, session_name(token), writes=True)
-        try:
+        with _session(url, session_name(token), writes=True) as session:
             migrate(session)
             log = make_log(session, run, shard)
-            lease = take_lease(session, log, token, log_name(run, shard), take_over=False)
-            return cls._owned(session, lease)
-        except BaseException:
-            session.close()
-            raise
+            return cls._owned(session, take_lease(session, log, token, log_name(run, shard), take_over=False))
 
     @classmethod
     def open_to_write(cls, url: str, run: str, shard: str, *, take_over: bool = False) -> PostgresLog:
         """Open as the owner. One that is at work is left alone, unless it is to be replaced (`take_over`)."""
         token = new_token()
-        session = Session(url, session_name(token), writes=True)
-        try:
+        with _session(url, session_name(token), writes=True) as session:
             if check_tables(session, behind=True):
                 migrate(session)
             log = find_log(session, run, shard)
-            lease = take_lease(session, log, token, log_name(run, shard), take_over=take_over)
-            return cls._owned(session, lease)
-        except BaseException:
-            session.close()
-            raise
+            return cls._owned(
+                session, take_lease(session, log, token, log_name(run, shard), take_over=take_over)
+            )
 
     @classmethod
     def _owned(cls, session: Session, lease: Lease) -> PostgresLog:
@@ -99,12 +90,8 @@ class PostgresLog(PostgresReading):
     @classmethod
     def open_to_read(cls, url: str, run: str, shard: str) -> PostgresLog:
         """Open for reading, also while another process writes. Changes nothing, and may not need to."""
-        session = Session(url, "screensearch reader")
-        try:
+        with _session(url, "screensearch reader") as session:
             return cls(session, find_log(session, run, shard), None)
-        except BaseException:
-            session.close()
-            raise
 
     @classmethod
     def shards(cls, url: str, run: str) -> list[str]:
@@ -237,7 +224,7 @@ class PostgresLog(PostgresReading):
         batch = sender.batch
         if metadata is None:
             metadata = batch.metadata[screen.metadata] = sender.next_number("metadata")
-            fields = _fields(screen.metadata)
+            fields = metadata_fields(screen.metadata)
             batch.rows["metadata"].append((metadata, digest_texts(*fields), *map(to_text, fields)))
         row = sender.next_number("screens")
         digest = digest_texts(screen.key)
@@ -265,7 +252,7 @@ class PostgresLog(PostgresReading):
     def _metadata_id(self, metadata: Metadata) -> int | None:
         known = self._pending.metadata.get(metadata) or self._metadata_ids.get(metadata)
         if known is None:
-            fields = _fields(metadata)
+            fields = metadata_fields(metadata)
             check_text(*fields)
             known = self._one(
                 "SELECT id FROM metadata WHERE log = %s AND digest = %s",
@@ -322,14 +309,8 @@ class PostgresLog(PostgresReading):
 
     def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
         sender = self._writable()
-        if not 0 <= sequence <= self.last_sequence:
-            raise StoreFailed(f"a checkpoint at {sequence} is beyond the last entry, {self.last_sequence}")
         noted = self._one("SELECT digest FROM checkpoints WHERE log = %s AND seq = %s", self._log, sequence)
-        if noted is not None and noted != digest:
-            raise FormatError(
-                f"the graph at entry {sequence} had digest {noted} and now has {digest}: "
-                "one of the two folds is wrong; run `screensearch verify`"
-            )
+        check_new(sequence, digest, last=self.last_sequence, noted=noted)
         held = sender.lease.held
         sender.batch.others += [
             (
@@ -339,12 +320,12 @@ class PostgresLog(PostgresReading):
             (
                 "INSERT INTO graphs SELECT %s, %s, %s FROM fence(%s, %s, %s) "
                 "ON CONFLICT (log, seq) DO UPDATE SET graph = excluded.graph",
-                (self._log, sequence, zlib.compress(graph, 1), *held),
+                (self._log, sequence, pack_graph(graph), *held),
             ),
             (
                 "DELETE FROM graphs WHERE log = %s AND seq NOT IN "
                 "(SELECT seq FROM graphs WHERE log = %s ORDER BY seq DESC LIMIT %s)",
-                (self._log, self._log, _KEPT_GRAPHS),
+                (self._log, self._log, KEPT_GRAPHS),
             ),
         ]
 
@@ -359,8 +340,15 @@ class PostgresLog(PostgresReading):
             self._session.close()
 
 
-def _fields(metadata: Metadata) -> tuple[str, str, str, str]:
-    return metadata.application, metadata.display_mode, metadata.text_size, metadata.window
+@contextmanager
+def _session(url: str, name: str, *, writes: bool = False) -> Iterator[Session]:
+    """A session for a log to be opened with: closed again if that fails, or is interrupted."""
+    session = Session(url, name, writes=writes)
+    try:
+        yield session
+    except BaseException:
+        session.close()
+        raise
 
 
 def _remember(known: dict[Any, int], more: dict[Any, int]) -> None:

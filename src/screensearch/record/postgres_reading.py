@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,13 +9,11 @@ from typing import Any
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
 from screensearch.errors import FormatError, StoreFailed
-from screensearch.record.columns import digest_of
+from screensearch.record.checkpoints import Kept, list_damage, newest_whole
 from screensearch.record.format import StoredEntry, decode_entry, decode_screen
 from screensearch.record.log import Checkpoint, DecidedScreen, Row
 from screensearch.record.postgres_batch import NUMBERS, from_text
 from screensearch.record.postgres_session import ConnectionLost, Session
-
-logger = logging.getLogger(__name__)
 
 _PAGE_ROWS = 2_000
 _PAGE_SCREENS = 500  # which are larger
@@ -164,40 +160,21 @@ class PostgresReading:
 
     def latest_checkpoint(self) -> Checkpoint | None:
         with self._one_moment():
-            for sequence, digest in self._kept_graphs():
-                graph = self._graph(sequence, digest)
-                if graph is not None:
-                    return Checkpoint(sequence, digest, graph)
-                logger.warning("%s; more of the log is folded instead", self._damage(sequence))
-        return None
+            return newest_whole(self._kept_graphs(), self._where)
 
     def damaged_checkpoints(self) -> list[str]:
         with self._one_moment():
-            return [
-                self._damage(sequence)
-                for sequence, digest in self._kept_graphs()
-                if self._graph(sequence, digest) is None
-            ]
+            return list(list_damage(self._kept_graphs(), self._where))
 
-    def _kept_graphs(self) -> list[tuple[Any, ...]]:
-        """Sequence number and digest of the graphs that are kept, the newest first."""
-        return self._rows(
+    def _kept_graphs(self) -> Iterator[Kept]:
+        """The graphs that are kept, the newest first, each fetched when it is asked for."""
+        for sequence, digest in self._rows(
             "SELECT seq, digest FROM graphs JOIN checkpoints USING (log, seq) WHERE log = %s "
             "ORDER BY seq DESC",
             self._log,
-        )
-
-    def _graph(self, sequence: int, digest: str) -> bytes | None:
-        """The graph that is kept for an entry, or None when it is not the one whose digest was noted."""
-        packed = self._one("SELECT graph FROM graphs WHERE log = %s AND seq = %s", self._log, sequence)
-        try:
-            graph = zlib.decompress(packed)
-        except zlib.error:
-            return None
-        return graph if digest_of([graph]) == digest else None
-
-    def _damage(self, sequence: int) -> str:
-        return f"the graph kept for entry {sequence} of {self._where} does not match its digest"
+        ):
+            packed = self._one("SELECT graph FROM graphs WHERE log = %s AND seq = %s", self._log, sequence)
+            yield sequence, digest, packed
 
     def checkpoints(self) -> Iterator[tuple[int, str]]:
         yield from self._rows("SELECT seq, digest FROM checkpoints WHERE log = %s ORDER BY seq", self._log)

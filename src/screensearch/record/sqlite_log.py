@@ -6,9 +6,7 @@ back to a single plain file, which readers open without leaving anything beside 
 
 from __future__ import annotations
 
-import logging
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,7 +15,14 @@ from typing import Any
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
 from screensearch.errors import DamagedStore, FormatError, StoreFailed
-from screensearch.record.columns import digest_of
+from screensearch.record.checkpoints import (
+    KEPT_GRAPHS,
+    Kept,
+    check_new,
+    list_damage,
+    newest_whole,
+    pack_graph,
+)
 from screensearch.record.format import (
     FORMAT_VERSION,
     StoredEntry,
@@ -26,19 +31,17 @@ from screensearch.record.format import (
     decode_screen,
     encode_entry,
     encode_screen,
+    metadata_fields,
 )
 from screensearch.record.log import Checkpoint, DecidedScreen, DuplicateEntry, Row, row_of
 from screensearch.record.sqlite_file import APPLICATION_ID, check_log_file
 from screensearch.record.sqlite_schema import SCHEMA
-
-logger = logging.getLogger(__name__)
 
 _BUSY_SECONDS = 10.0
 _PAGE_ROWS = 2_000  # rows fetched at a time: no statement stays open between them
 _CACHED_SIGNATURES = 50_000
 _WAL_PAGES = 4_000  # 16 MB between checkpoints of the write-ahead log
 _CACHE_KIBIBYTES = 4_096  # four times as much made no step measurably cheaper: the system caches pages too
-_KEPT_GRAPHS = 2
 
 
 @contextmanager
@@ -223,7 +226,7 @@ class SqliteLog:
             if metadata is None:
                 metadata = self._insert(
                     "INSERT INTO metadata (application, display_mode, text_size, window) VALUES (?, ?, ?, ?)",
-                    *_fields(screen.metadata),
+                    *metadata_fields(screen.metadata),
                 )
             self._insert(
                 "INSERT INTO screens VALUES (?, ?, ?, ?, ?)", row, screen.key, metadata, atoms, elements
@@ -252,7 +255,7 @@ class SqliteLog:
         known = self._metadata_ids.get(metadata)
         if known is not None:
             return known
-        fields = _fields(metadata)
+        fields = metadata_fields(metadata)
         check_text(*fields)
         number: int | None = self._one(
             "SELECT id FROM metadata "
@@ -348,62 +351,38 @@ class SqliteLog:
         pass  # a file does not keep anybody waiting
 
     def write_checkpoint(self, sequence: int, digest: str, graph: bytes) -> None:
-        if not 0 <= sequence <= self.last_sequence:
-            raise StoreFailed(f"a checkpoint at {sequence} is beyond the last entry, {self.last_sequence}")
         with _translated(self.path):
             noted = self._one("SELECT digest FROM checkpoints WHERE seq = ?", sequence)
-        if noted is not None and noted != digest:
-            raise FormatError(
-                f"the graph at entry {sequence} had digest {noted} and now has {digest}: "
-                "one of the two folds is wrong; run `screensearch verify`"
-            )
+        check_new(sequence, digest, last=self.last_sequence, noted=noted)
         with self._batch():
             if noted is None:
                 self._connection.execute("INSERT INTO checkpoints VALUES (?, ?)", (sequence, digest))
             self._connection.execute(
-                "INSERT OR REPLACE INTO graphs VALUES (?, ?)", (sequence, zlib.compress(graph, 1))
+                "INSERT OR REPLACE INTO graphs VALUES (?, ?)", (sequence, pack_graph(graph))
             )
             self._connection.execute(
                 "DELETE FROM graphs WHERE seq NOT IN (SELECT seq FROM graphs ORDER BY seq DESC LIMIT ?)",
-                (_KEPT_GRAPHS,),
+                (KEPT_GRAPHS,),
             )
 
     def latest_checkpoint(self) -> Checkpoint | None:
         with self._one_moment():
-            for sequence, digest in self._kept_graphs():
-                graph = self._graph(sequence, digest)
-                if graph is not None:
-                    return Checkpoint(sequence, digest, graph)
-                logger.warning("%s; more of the log is folded instead", self._damage(sequence))
-        return None
+            return newest_whole(self._kept_graphs(), str(self.path))
 
     def damaged_checkpoints(self) -> list[str]:
         with self._one_moment():
-            return [
-                self._damage(sequence)
-                for sequence, digest in self._kept_graphs()
-                if self._graph(sequence, digest) is None
-            ]
+            return list(list_damage(self._kept_graphs(), str(self.path)))
 
-    def _kept_graphs(self) -> list[tuple[int, str]]:
-        """Sequence number and digest of the graphs that are kept, the newest first."""
+    def _kept_graphs(self) -> Iterator[Kept]:
+        """The graphs that are kept, the newest first, each fetched when it is asked for."""
         with _translated(self.path):
-            return self._connection.execute(
+            noted = self._connection.execute(
                 "SELECT seq, digest FROM graphs JOIN checkpoints USING (seq) ORDER BY seq DESC"
             ).fetchall()
-
-    def _graph(self, sequence: int, digest: str) -> bytes | None:
-        """The graph that is kept for an entry, or None when it is not the one whose digest was noted."""
-        with _translated(self.path):
-            packed = self._one("SELECT graph FROM graphs WHERE seq = ?", sequence)
-        try:
-            graph = zlib.decompress(packed)
-        except zlib.error:
-            return None
-        return graph if digest_of([graph]) == digest else None
-
-    def _damage(self, sequence: int) -> str:
-        return f"the graph kept for entry {sequence} of {self.path} does not match its digest"
+        for sequence, digest in noted:
+            with _translated(self.path):
+                packed = self._one("SELECT graph FROM graphs WHERE seq = ?", sequence)
+            yield sequence, digest, packed
 
     def checkpoints(self) -> Iterator[tuple[int, str]]:
         with _translated(self.path):
@@ -437,10 +416,6 @@ class SqliteLog:
                     self._connection.execute("PRAGMA busy_timeout = 0")
                     self._connection.execute("PRAGMA journal_mode = DELETE")
             self._connection.close()
-
-
-def _fields(metadata: Metadata) -> tuple[str, str, str, str]:
-    return metadata.application, metadata.display_mode, metadata.text_size, metadata.window
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

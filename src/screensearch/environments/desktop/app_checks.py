@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import math
+import os
+import shlex
+import shutil
 
 import numpy as np
 
@@ -12,9 +16,10 @@ from screensearch.environments.desktop.checkup import Ailment, Seen, without_adv
 from screensearch.environments.desktop.desktop_checks import Bench
 from screensearch.environments.desktop.display import Display, XWindow
 from screensearch.environments.desktop.framebuffer import Framebuffer
+from screensearch.environments.desktop.mute import MuteWatch
 from screensearch.environments.desktop.packages import apt_line, installed_packages
 from screensearch.environments.desktop.remedies import mapped_files, processes_in, toolkit_of
-from screensearch.environments.desktop.sandbox import SessionFailed, find_program
+from screensearch.environments.desktop.sandbox import PATH, SessionFailed, find_program
 from screensearch.environments.desktop.settings import AppSettings
 from screensearch.environments.desktop.start import LAUNCHED_SECONDS
 from screensearch.environments.desktop.tree import Tree
@@ -29,8 +34,23 @@ async def see_program(app: AppSettings) -> Seen[bool]:
     try:
         path = find_program(app.command[0])
     except SessionFailed as problem:
-        raise Ailment(without_advice(problem), apt_line(app.packages)) from problem
+        remedy = apt_line(app.packages) or _how_to_find(app.command[0])
+        raise Ailment(without_advice(problem), remedy) from problem
     return Seen(path, True)
+
+
+def _how_to_find(name: str) -> str:
+    """What helps against a program that no profile knows the package of."""
+    if "/" in name:
+        return f"chmod +x {shlex.quote(name)}" if os.path.isfile(name) else f"correct the path {name!r}"
+    elsewhere = shutil.which(name)  # by the search path of whoever asks, which a sandbox does not have
+    if elsewhere is not None:
+        return f"give {name!r} by its path: {elsewhere}"
+    folders = filter(os.path.isdir, PATH.split(":"))
+    near = difflib.get_close_matches(name, {each for folder in folders for each in os.listdir(folder)}, n=1)
+    hint = f"did you mean {near[0]!r}? Else " if near else ""
+    which = f"apt-file search bin/{shlex.quote(name)}"
+    return f"{hint}install the package that brings {name!r} ({which} tells which)"
 
 
 async def see_packages(app: AppSettings, *, startable: bool) -> Seen[bool]:
@@ -75,19 +95,21 @@ async def launch(bench: Bench, display: Display, app: AppSettings, *, seconds: f
         await bench.any_change(min(0.5, max(0.0, deadline - loop.time())))
 
 
-async def see_elements(bench: Bench, tree: Tree, *, seconds: float) -> Seen[bool]:
-    """Wait for elements, then until no more of them come."""
-    app_end = bench.session.app_end
+async def see_elements(bench: Bench, display: Display, tree: Tree, *, seconds: float) -> Seen[bool]:
+    """Wait for elements, then until no more of them come. Where none ever will, that is told at once."""
+    app_end, mute = bench.session.app_end, MuteWatch(bench.session, display, tree)
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + seconds
+    begun = loop.time()
+    deadline = begun + seconds
     while True:
         bench.changed.clear()
         refreshed = await tree.refresh()
         shown = [(sum(1 for _ in tree.showing(each)), each) for each in tree.windows()]
         if any(number > 1 for number, _ in shown):
             break
-        if loop.time() > deadline or (app_end.done() and not app_end.result().clean):
-            raise _no_tree(bench, tree, seconds)
+        ended = app_end.done() and not app_end.result().clean
+        if loop.time() > deadline or ended or mute.verdict() is not None:
+            raise _no_tree(bench, tree, loop.time() - begun)
         await bench.any_change(min(0.5, max(0.0, deadline - loop.time())))
     deadline = loop.time() + GROW_SECONDS
     while await bench.any_change(_REST_SECONDS) and loop.time() < deadline:
@@ -111,7 +133,7 @@ def _no_tree(bench: Bench, tree: Tree, seconds: float) -> Ailment:
     names = ", ".join(each.name or each.bus_name for each in tree.applications) or "nobody"
     mapped = {file for process in processes_in(bench.namespace) for file in mapped_files(process)}
     toolkit = toolkit_of(mapped)
-    text = f"no window with elements within {seconds:g} s; on the bus: {names}"
+    text = f"no window with elements within {seconds:.0f} s; on the bus: {names}"
     if toolkit is None:
         return Ailment(
             f"{text}; its toolkit is not one that is known to publish a tree",

@@ -120,7 +120,7 @@ class _Examination:
         if window is None:
             self._checkup.skip("tree", "a window comes first")
         elif bench.tree is not None:
-            elements = see_elements(bench, bench.tree, seconds=seconds)
+            elements = see_elements(bench, display, bench.tree, seconds=seconds)
             if not await check("tree", elements, patience + GROW_SECONDS):
                 bench.tree = None  # nothing that follows can be read in it
         first = "a window"

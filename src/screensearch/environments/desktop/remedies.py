@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from screensearch.environments.desktop.packages import apt_line
+from screensearch.environments.desktop.xwindows import XWindow
 
 _SWITCHES = (
     # file below /proc/sys, the value that forbids, the command that allows
@@ -57,6 +58,7 @@ class Toolkit:
     libraries: tuple[str, ...]  # parts of paths of mapped files
     reason: str
     remedy: str
+    mute: bool = False  # none of its programs ever publishes one: there is nothing to wait for
 
 
 TOOLKITS = (
@@ -64,8 +66,9 @@ TOOLKITS = (
         "Wine",
         ("/wineserver", "/wine/", "ntdll.so"),
         "Wine draws the controls of Windows by itself and has no bridge to the accessibility bus: programs "
-        "in it cannot be explored",
+        "in it cannot be explored (see docs/explanation/toolkits.md)",
         "",
+        mute=True,
     ),
     Toolkit(
         "Chromium",
@@ -143,10 +146,18 @@ def processes_in(namespace: int) -> list[int]:
     return found
 
 
-def mapped_files(process: int) -> set[str]:
+def toolkit_behind(windows: Iterable[XWindow], *, session: int | None) -> Toolkit | None:
+    """The toolkit of the programs that these windows belong to, on the desktop of a session's process."""
+    proc = Path(f"/proc/{session}/root/proc")  # the windows' processes are counted as inside
+    return toolkit_of(
+        file for each in windows if each.pid is not None for file in mapped_files(each.pid, proc)
+    )
+
+
+def mapped_files(process: int, proc: Path = Path("/proc")) -> set[str]:
     """The files that a process has mapped; nothing if it has ended."""
     try:
-        lines = Path(f"/proc/{process}/maps").read_text(errors="replace").splitlines()
+        lines = (proc / str(process) / "maps").read_text(errors="replace").splitlines()
     except OSError:
         return set()
     return {words[5] for line in lines if len(words := line.split(maxsplit=5)) == 6 and words[5][0] == "/"}

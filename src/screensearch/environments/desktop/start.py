@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from screensearch.environments.desktop.desk import Desk
+from screensearch.environments.desktop.mute import MuteWatch
+from screensearch.environments.desktop.remedies import toolkit_behind
 from screensearch.environments.desktop.vitals import ApplicationEnded, ApplicationHangs
 from screensearch.errors import EnvironmentFailed, HopelessStart
 
@@ -35,6 +37,7 @@ class _Start:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._ended_at: float | None = None  # when its process was first seen to have ended
+        self._mute = MuteWatch(desk.session, desk.display, desk.tree)
 
     async def wait(self) -> None:
         loop = asyncio.get_running_loop()
@@ -44,6 +47,10 @@ class _Start:
             await self._desk.refresh()
             if self._desk.meet():
                 break
+            mute = self._mute.verdict()
+            if mute is not None:
+                program = self._desk.app.command[0]
+                raise TreeUnavailable(f"{program!r} shows a window, but publishes no tree: {mute.reason}")
             left = deadline - loop.time()
             if left <= 0:
                 await self._raise_if_it_hangs_at_its_start()
@@ -102,10 +109,13 @@ class _Start:
 
     def _why_no_window(self) -> str:
         seconds = self._desk.settings.start_seconds
-        shown = [each.title or each.wm_class for each in self._desk.display.windows()]
+        windows = self._desk.display.windows()
+        shown = [each.title or each.wm_class for each in windows]
+        toolkit = toolkit_behind(windows, session=self._desk.session.pid)
+        why = "" if toolkit is None else f"; {toolkit.reason}"
         on_bus = [each.name for each in self._desk.tree.applications]
         return (
             f"{self._desk.app.command[0]!r} published no accessible window within {seconds:g} s "
             f"(windows on the screen: {', '.join(shown) or 'none'}; on the accessibility bus: "
-            f"{', '.join(on_bus) or 'none'}); run `screensearch doctor` to see which layer is missing"
+            f"{', '.join(on_bus) or 'none'}){why}; run `screensearch doctor` to see which layer is missing"
         )
