@@ -132,7 +132,8 @@ class _Conductor:
         before = self._record[run.name]
         stop = rest_of(run.stop, before)
         if stop is None:
-            self._put(run.name, replace(before, state=RunState.FINISHED, stop=run.stop, ended="seconds"))
+            done = replace(before, state=RunState.FINISHED, stop=run.stop, ended="seconds", failure=None)
+            self._put(run.name, done)
             return
         standing = replace(before, state=RunState.RUNNING, stop=run.stop, ended="", failure=None)
         self._put(run.name, standing)
