@@ -15,6 +15,8 @@ import screensearch as ss
 from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
 from screensearch.errors import RunBusy, RunNotFound, SettingsError
 
+pytest_plugins = ["cluster_fixtures"]
+
 ENVIRONMENT = "synthetic:notepad"
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 

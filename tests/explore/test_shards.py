@@ -17,7 +17,7 @@ from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Land, Receipt, Report
 from screensearch.explore.store import ShardStore
 from screensearch.explore.verify import verify_log
-from screensearch.record.artifacts import Artifacts
+from screensearch.record.artifacts import LocalArtifacts
 from screensearch.record.graph import StateGraph
 from screensearch.record.sharded_log import ShardedLog
 from screensearch.record.sqlite_log import SqliteLog
@@ -106,7 +106,7 @@ def test_the_episode_goes_on_in_the_other_shard_and_comes_back(two: Two) -> None
     ask(two.light, report(back, home, "go", "further"))
     for shard, store in enumerate((two.light, two.dark)):
         store.checkpoint()
-        found = verify_log(store.log, Settings(), Artifacts(Path("nowhere")), shard=shard)
+        found = verify_log(store.log, Settings(), LocalArtifacts(Path("nowhere")), shard=shard)
         assert found.problems == ()
 
 
