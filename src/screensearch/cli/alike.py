@@ -24,8 +24,8 @@ _Marks = dict[str, int]
 def tell_apart(screens: Mapping[StateId, Screen]) -> dict[StateId, str]:
     """For each screen, what it has or lacks beside the others: ``with 'hello', without 'replace'``.
 
-    Texts come first, then where something is. As few as set it apart from
-    all others, at most `MOST_MARKS`. Screens with equal atoms get nothing: there is nothing to say.
+    Texts come first, then where something is. As few as set it apart from all others, at most `MOST_MARKS`.
+    Screens with equal atoms get nothing: there is nothing to say.
     """
     kinds = [_marks_by(kind, screens) for kind in (_texts, _places)]
     everyone = (1 << len(screens)) - 1
@@ -46,10 +46,12 @@ def _choose(marks: _Marks, own: int, others: int, most: int) -> Iterator[tuple[s
 
     What it has is preferred to what it lacks, and words to figures, which may be of a clock.
     """
-    for _ in range(most if marks else 0):
+    for _ in range(most):
+        if not marks or not others:
+            return
         alike = {word: others & (having if having & own else ~having) for word, having in marks.items()}
         word = min(alike, key=lambda each: (alike[each].bit_count(), not marks[each] & own, _is_figure(each)))
-        if alike[word] == others:  # also when none is left
+        if alike[word] == others:
             return
         others = alike[word]
         yield f"{'with' if marks[word] & own else 'without'} {word}", others

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from screensearch.config import written_at
+from screensearch.errors import SettingsError
 
 _STEP = re.compile(r"\bapp\.start\[(\d+)\](?! \()")
 
@@ -25,7 +26,10 @@ def with_places(
         return words
 
     def placed(step: re.Match[str]) -> str:
-        place = written_at(("app", "start", step[1]), target, preset, overrides)
+        try:
+            place = written_at(("app", "start", step[1]), target, preset, overrides)
+        except SettingsError:  # the file was changed meanwhile: where it stood matters less than what is told
+            place = None
         return step[0] if place is None else f"{step[0]} ({place})"
 
     return _STEP.sub(placed, words)

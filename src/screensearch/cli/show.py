@@ -95,7 +95,8 @@ def _show_state(run: Path, number: int, as_json: bool) -> None:
         ]
         failures = {signature: dict(counts) for signature, counts in opened.graph.failures(number).items()}
         led_to = dict.fromkeys(target for each in tried for target in _often(each["successors"]))
-        reached = [opened.state(target) for target in [*led_to][:TOP] if target != number]
+        others = [] if as_json else [target for target in led_to if target != number][:TOP]
+        reached = [opened.state(target) for target in others]
         texts = texts_of(opened, [state, *reached])
     if as_json:
         print_json({"run": str(run), "state": state, "tried": tried, "failures": failures})
