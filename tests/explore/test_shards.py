@@ -17,8 +17,8 @@ from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Land, Receipt, Report
 from screensearch.explore.store import ShardStore
 from screensearch.explore.verify import verify_log
-from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.graph import StateGraph
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.sharded_log import ShardedLog
 from screensearch.record.sqlite_log import SqliteLog
 

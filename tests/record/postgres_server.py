@@ -65,9 +65,14 @@ class PostgresServer:
         """`fast` ends all connections, `immediate` is a crash with recovery at the next start."""
         self._run("pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
 
+    @property
+    def process(self) -> int:
+        """The server's first process."""
+        return int((self._data / "postmaster.pid").read_text().split()[0])
+
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the server's first process."""
-        os.kill(int((self._data / "postmaster.pid").read_text().split()[0]), number)
+        os.kill(self.process, number)
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://tester@/{database}?host={self._sockets}"
