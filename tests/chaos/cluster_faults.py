@@ -16,7 +16,7 @@ from screensearch.cluster.launch import Attached
 from screensearch.cluster.names import View
 
 BACK_SECONDS = 120.0
-"""For a run to be at work again. On a quiet machine it takes less than ten; here others may be at work too."""
+"""For a run to be at work again: far more than it takes, since the machine may be busy."""
 
 SLOTS = 2
 

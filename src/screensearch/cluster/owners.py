@@ -131,14 +131,14 @@ class Owners:
         await self.ask_all("stop")
 
     async def share_steps(self) -> None:
-        """Let an owner that has no steps left to grant have half of those of another."""
-        poor = [
-            shard for shard in self._shards.values() if shard.report is not None and shard.report.left == 0
-        ]
-        for shard in poor:
-            rich = max(self._shards.values(), key=lambda each: _left(each))
-            if _left(rich) > 1:
-                steps = await self.ask(rich.number, "cede", (_left(rich) + 1) // 2)
+        """Let an owner that soon has no step left to grant have half of what another has more."""
+        if self._job.stop.steps is None or len(self._shards) == 1:
+            return
+        for shard in [each for each in self._shards.values() if _left(each) <= self._job.workers]:
+            rich = max(self._shards.values(), key=_left)
+            more = (_left(rich) - _left(shard)) // 2
+            if more and shard.serving.is_set() and rich.serving.is_set():
+                steps = await self.ask(rich.number, "cede", more)
                 await self.ask(shard.number, "receive", steps)
                 shard.steps, rich.steps = (shard.steps or 0) + steps, (rich.steps or 0) - steps
                 await self._look(shard)
@@ -146,8 +146,10 @@ class Owners:
 
     @property
     def out_of_steps(self) -> bool:
-        """Whether no owner has a step left to grant."""
-        return self._job.stop.steps is not None and all(_left(each) == 0 for each in self._shards.values())
+        """Whether no owner has a step left to grant. Of several, each may keep one that nobody comes for."""
+        if self._job.stop.steps is None:
+            return False
+        return sum(map(_left, self._shards.values())) < len(self._shards)
 
     def figures(self) -> Figures:
         """Of all shards, as they were last heard of."""

@@ -119,20 +119,11 @@ class Owner:
                 continue
             if connection.gave_up:  # nothing is lost: the log says what became of each start
                 raise NoStart(failure) if connection.never_started else EnvironmentFailed(failure)
-<<<<<<< HEAD
             async with self._serving.turn():
-                if (
-                    connection.store_failed
-                ):  # a matter of storage, not of this worker: another would fare the same
+                if connection.store_failed:  # no failure of this worker's: another would fare the same
                     self.shard.abandon(worker, failure or "")
                     raise StoreFailed(failure)
                 self.shard.lose(worker, failure or "it ended without being told to")
-=======
-            if connection.store_failed:  # no failure of this worker's: another would fare the same
-                self.shard.abandon(worker, failure or "")
-                raise StoreFailed(failure)
-            self.shard.lose(worker, failure or "it ended without being told to")
->>>>>>> artifacts
             self._news.set()
             if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
                 raise EnvironmentFailed(f"worker {worker} failed: {failure}")
