@@ -68,7 +68,13 @@ class Faults:
     def freeze_worker(self) -> Callable[[], None]:
         process = self._some_worker()
         _send(process, signal.SIGSTOP)
-        return lambda: _send(process, signal.SIGCONT)
+
+        def thaw() -> None:
+            """Once it was given up: then it must not be heard any more."""
+            self.wait(lambda view: process not in [worker.process for worker in view.workers])
+            _send(process, signal.SIGCONT)
+
+        return thaw
 
     def kill_owner(self) -> Callable[[], None]:
         _send(self._owner(), signal.SIGKILL)
