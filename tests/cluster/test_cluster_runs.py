@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     here = ("--cluster", cluster.address)
     begun = command(
         *("explore", ENVIRONMENT, "--store", database.url(), "--steps", "1000000", "--out", folder),
-        *("--no-screenshots", "--detach", *here),
+        *("--no-screenshots", "--detach", "--metrics", "0", *here),
     )
     assert begun.returncode == 0, begun.stderr
     attached = Attached(cluster.address, folder)
@@ -96,6 +97,8 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     seen = json.loads(command("status", folder, "--json", *here).stdout)
     assert seen["phase"] == "exploring"
     assert len(seen["workers"]) == 1
+    with urllib.request.urlopen(seen["owners"][0]["metrics"]) as page:
+        assert "screensearch_steps_total{" in page.read().decode()
     everything = json.loads(command("status", "--json", *here).stdout)
     assert [view["folder"] for view in everything] == [str(folder)]
     with pytest.raises(RunBusy, match="attach"):

@@ -18,7 +18,7 @@ _START_SECONDS = 60
 class PostgresServer:
     """A server that listens on a Unix socket in its own folder. As root it runs as the user `postgres`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
         if not _PROGRAMS:
             raise RuntimeError("PostgreSQL is not installed: run scripts/setup tests")
         self._folder = folder
@@ -28,7 +28,6 @@ class PostgresServer:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
             shutil.chown(self._sockets, "postgres")
-        # No fsync: what is tested is our side of a crash of the server, not that of the machine.
         self._run(
             "initdb",
             "--pgdata",
@@ -41,7 +40,9 @@ class PostgresServer:
         )
         with (self._data / "postgresql.conf").open("a") as file:
             file.write(
-                f"listen_addresses = ''\nunix_socket_directories = '{self._sockets}'\nfsync = off\n"
+                f"listen_addresses = ''\nunix_socket_directories = '{self._sockets}'\n"
+                # What is tested is our side of a crash of the server, not that of the machine.
+                f"fsync = {'on' if durable else 'off'}\n"
                 "max_connections = 50\nshared_buffers = 16MB\nlog_min_messages = error\n"
             )
         self.start()
@@ -79,11 +80,11 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
-    """A running server, gone afterwards."""
+def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+    """A running server, gone afterwards. `durable` is for measurements: it waits for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="screensearch-postgres-"))  # short: a socket's path has a limit
     try:
-        server = PostgresServer(folder)
+        server = PostgresServer(folder, durable=durable)
         try:
             yield server
         finally:

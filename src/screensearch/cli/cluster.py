@@ -111,17 +111,17 @@ def status(run: Path | None, cluster: str, as_json: bool) -> None:
 
 def _print_parts(view: View) -> None:
     out = console()
-    parts = table("part", "state", "node", "process", "failures", "queue", "answer ms", "epoch")
+    parts = table("part", "state", "node", "process", "failures", "queue", "answer ms", "epoch", "metrics")
     for owner in view.owners:
         parts.add_row(
             f"owner {owner.shard}",
             *(owner.state, owner.node, str(owner.process), str(owner.generation - 1), str(owner.queue)),
-            *(f"{1000 * owner.answer_seconds:.1f}", str(owner.epoch)),
+            *(f"{1000 * owner.answer_seconds:.1f}", str(owner.epoch), owner.metrics),
         )
     for worker in view.workers:
         process = str(worker.process) if worker.process else ""
         parts.add_row(
-            f"worker {worker.worker}", worker.state, worker.node, process, str(worker.failures), "", "", ""
+            f"worker {worker.worker}", worker.state, worker.node, process, str(worker.failures), *[""] * 4
         )
     out.print(parts)
     if view.trouble:

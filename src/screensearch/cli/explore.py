@@ -230,7 +230,7 @@ def explore(
         _warn(environment, settings)
     stop = stop or _default_rule(settings)
     folder = out or fresh_folder(environment)
-    server = None if metrics is None else context.with_resource(MetricsServer(metrics))
+    server = None if metrics is None or cluster is not None else context.with_resource(MetricsServer(metrics))
     if server is not None:
         tell(f"Metrics: {server.url}")
     what = str(folder) if resume else environment
@@ -245,7 +245,9 @@ def explore(
     if cluster is not None:
         launch = launcher()
         if resume:
-            launch.resume_on_cluster(cluster, folder, stop=stop, workers=workers, log_format=log_format)
+            launch.resume_on_cluster(
+                cluster, folder, stop=stop, workers=workers, log_format=log_format, metrics=metrics or ""
+            )
         else:
             launch.start_on_cluster(
                 cluster,
@@ -258,6 +260,7 @@ def explore(
                 store=store,
                 artifacts=artifacts,
                 log_format=log_format,
+                metrics=metrics or "",
             )
         if detach:
             click.echo(f"{folder} is under way: screensearch attach {shlex.quote(str(folder))}", err=True)

@@ -73,6 +73,7 @@ class Conductor:
         self._workers = [_Worker(number) for number in range(job.workers)]
         self._phase = "starting"
         self._stopping_since: float | None = None
+        self._stopped = asyncio.Event()
         self._ended = ""
         self._trouble = ""
         self._problem = ""
@@ -129,6 +130,7 @@ class Conductor:
         self._ended = self._ended or why
         if self._stopping_since is None:
             self._stopping_since = time.monotonic()
+            self._stopped.set()
             self._phase = "stopping"
 
     def _note(self, trouble: str) -> None:
@@ -152,6 +154,8 @@ class Conductor:
                 watching = asyncio.ensure_future(self._watch_rules())
                 for worker in self._workers:
                     tending.create_task(self._tend(worker))
+                if not self._workers:  # they are elsewhere, and find the owners by way of this conductor
+                    await self._stopped.wait()
             watching.cancel()
             await self._conclude()
         except* ScreenSearchError as problems:

@@ -42,6 +42,7 @@ def start_on_cluster(
     store: str,
     artifacts: str = "",
     log_format: str = TEXT,
+    metrics: str = "",
 ) -> str:
     """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
     if not store:
@@ -65,12 +66,18 @@ def start_on_cluster(
         artifacts=artifacts,
     )
     create_run(folder, manifest)
-    _conduct(folder, manifest, stop, workers, log_format)
+    _conduct(folder, manifest, stop, workers, log_format, metrics)
     return manifest.run
 
 
 def resume_on_cluster(
-    address: str, folder: Path, *, stop: StopRule, workers: int, log_format: str = TEXT
+    address: str,
+    folder: Path,
+    *,
+    stop: StopRule,
+    workers: int,
+    log_format: str = TEXT,
+    metrics: str = "",
 ) -> str:
     """Go on with a run on a cluster, under the settings and the seed it was started with."""
     manifest = open_run_folder(folder).manifest
@@ -82,11 +89,13 @@ def resume_on_cluster(
     check_slots(address)
     if find_actor(conductor_name(manifest.run)) is not None:
         raise RunBusy(f"the run at {folder} is under way on this cluster: join it with `screensearch attach`")
-    _conduct(folder, manifest, stop, workers, log_format)
+    _conduct(folder, manifest, stop, workers, log_format, metrics)
     return manifest.run
 
 
-def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str) -> None:
+def _conduct(
+    folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str, metrics: str
+) -> None:
     job = Job(
         run=manifest.run,
         folder=str(folder.resolve()),
@@ -96,6 +105,7 @@ def _conduct(folder: Path, manifest: Manifest, stop: StopRule, workers: int, log
         store=manifest.store,
         artifacts=manifest.artifacts,
         log_format=log_format,
+        metrics=metrics,
         version=manifest.version,
         workers=workers,
         stop=stop,

@@ -41,6 +41,7 @@ class Job:
     store: str
     artifacts: str
     log_format: str
+    metrics: str  # where each owner serves its own on its node, as HOST:PORT; "" for nowhere
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule
@@ -98,6 +99,7 @@ class OwnerReport:
     queue: int  # messages that wait for their answer
     answer_seconds: float  # how long the oldest of them waits, or the latest did: commit included
     epoch: int
+    metrics: str  # where they are served, if they are
     failure: str = ""  # why it can write no more
 
 
@@ -125,6 +127,7 @@ class OwnerView:
     queue: int = 0
     answer_seconds: float = 0.0
     epoch: int = 0
+    metrics: str = ""
 
 
 @dataclass(frozen=True, slots=True)

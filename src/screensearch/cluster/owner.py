@@ -14,12 +14,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from screensearch.cluster.engine import control, this_node
-from screensearch.cluster.names import Opened, OwnerReport
+from screensearch.cluster.names import Job, Opened, OwnerReport
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
 from screensearch.errors import FormatError, RunNotFound, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report
+from screensearch.explore.metrics import Metrics
+from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
 from screensearch.explore.progress import Figures, figures_of
 from screensearch.explore.serving import Serving
 from screensearch.explore.store import ShardStore
@@ -39,12 +41,13 @@ class ShardOwner:
         self._lives: dict[int, int] = {}  # by worker: lives before this one are over
         self._waiting: dict[asyncio.Future[bytes], float] = {}  # since when
         self._answer_seconds = 0.0
+        self._metrics = ""  # where they are served
         self._failure = ""
 
     async def open(
         self,
-        store: PostgresStore,
-        settings: dict[str, Any],
+        job: Job,
+        number: int,
         steps: int | None,
         *,
         lives: Mapping[int, int],
@@ -55,12 +58,12 @@ class ShardOwner:
         `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
         """
 
+        settings = settings_from_document(job.settings)
+
         def opening() -> tuple[ShardStore, int, ShardKey | None]:
-            log = _open_or_create(store)
+            log = _open_or_create(PostgresStore(job.store, job.run, number))
             try:
-                shard = ShardStore(
-                    log, settings_from_document(settings), Budget(steps=steps), shard=store.shard
-                )
+                shard = ShardStore(log, settings, Budget(steps=steps), shard=number)
                 for worker in at_work:
                     shard.recall(worker)
                 return shard, log.epoch or 0, _key(log)
@@ -71,6 +74,8 @@ class ShardOwner:
         self._lives = dict(lives)
         shard, self._epoch, key = await asyncio.to_thread(opening)
         self._shard, self._serving = shard, Serving(shard)
+        if job.metrics:
+            self._metrics = _serve_metrics(job, number, shard, self._serving)
         self._serving.broken.add_done_callback(self._break)
         return Opened(self._epoch, key)
 
@@ -133,6 +138,7 @@ class ShardOwner:
             queue=len(waiting),
             answer_seconds=time.monotonic() - min(waiting) if waiting else self._answer_seconds,
             epoch=self._epoch,
+            metrics=self._metrics,
             failure=self._failure,
         )
 
@@ -179,6 +185,25 @@ class ShardOwner:
     async def describe(self) -> str:
         """The identifier in use, and what it lacks."""
         return self._open()[0].resolver.describe()
+
+
+def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -> str:
+    """Serve the metrics of a shard on this node; at another port where the one asked for is taken."""
+    shard.observer = metrics = Metrics(
+        shard,
+        run=job.run,
+        environment=job.environment,
+        folder=job.folder,
+        version=job.version,
+        part=str(number),
+    )
+    metrics.watch_queue(lambda: serving.waiting)
+    try:
+        server = MetricsServer(job.metrics)
+    except MetricsUnavailable:  # as by the owner of another shard
+        server = MetricsServer(f"{parse_listen_address(job.metrics)[0]}:0")
+    server.show(metrics)
+    return server.url
 
 
 def _open_or_create(store: PostgresStore) -> Any:

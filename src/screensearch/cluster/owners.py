@@ -197,12 +197,11 @@ class Owners:
         shard.generation += 1
         name = owner_name(self._job.run, shard.number, shard.generation)
         actor = place(ShardOwner, name)
-        store = PostgresStore(self._job.store, self._job.run, shard.number)
         workers = self._workers()
         try:
             opened: Opened = await ask(
                 actor.open.remote(
-                    store, self._job.settings, shard.steps, lives=workers.lives, at_work=workers.at_work
+                    self._job, shard.number, shard.steps, lives=workers.lives, at_work=workers.at_work
                 )
             )
             shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
@@ -235,6 +234,7 @@ def _view(shard: _Shard) -> OwnerView:
         queue=report.queue,
         answer_seconds=report.answer_seconds,
         epoch=report.epoch,
+        metrics=report.metrics,
     )
 
 

@@ -248,7 +248,7 @@ class Metrics(Observer):
                 self._decide.add(entry.evidence.decide_seconds)
                 self._act.add(entry.evidence.act_seconds)
         elif isinstance(entry, Arrival):
-            self._starts[Outcome.OK] += 1
+            self._starts[Outcome.OK] += not entry.step  # else it is where a step of another shard has ended
         else:
             assert isinstance(entry, FailedStart)
             self._starts[entry.outcome] += 1

@@ -60,10 +60,14 @@ class MetricsServer:
         )
         self._thread.start()
 
+    def show(self, metrics: Metrics) -> None:
+        """Show the figures of a shard from now on."""
+        self._shown.append(metrics)
+
     @contextlib.contextmanager
     def showing(self, metrics: Metrics) -> Iterator[None]:
         """Show the figures of a shard while the body runs."""
-        self._shown.append(metrics)
+        self.show(metrics)
         try:
             yield
         finally:
