@@ -74,10 +74,8 @@ class Owner:
             for each in tending:
                 each.cancel()
             self.kill_workers()
-            try:
-                await asyncio.gather(
-                    *tending, return_exceptions=True
-                )  # what ended the run is told, not these
+            try:  # what ended the run is told, not how its workers ended
+                await asyncio.gather(*tending, return_exceptions=True)
             finally:
                 await self._serving.close()
 
@@ -119,12 +117,12 @@ class Owner:
                 continue
             if connection.gave_up:  # nothing is lost: the log says what became of each start
                 raise NoStart(failure) if connection.never_started else EnvironmentFailed(failure)
-            async with self._serving.turn():
-                if connection.store_failed:  # no failure of this worker's: another would fare the same
+            if connection.store_failed:  # no failure of this worker's: another would fare the same
+                async with self._serving.turn():
                     self.shard.abandon(worker, failure or "")
-                    raise StoreFailed(failure)
-                self.shard.lose(worker, failure or "it ended without being told to")
-            self._news.set()
+                raise StoreFailed(failure)
+            # Shielded: also a run that ends at this moment says what became of this worker.
+            await asyncio.shield(self._lose(worker, failure or "it ended without being told to"))
             if connection.hopeless and not self.shard.budget.taken:  # later, it may be a matter of load
                 raise EnvironmentFailed(f"worker {worker} failed: {failure}")
             futile = connection.futile + (0 if connection.steps else futile)
@@ -136,6 +134,11 @@ class Owner:
                 await asyncio.sleep(back_off_seconds(futile))
             if self.shard.budget.exhausted:
                 return
+
+    async def _lose(self, worker: int, why: str) -> None:
+        async with self._serving.turn():
+            self.shard.lose(worker, why)
+        self._news.set()
 
     async def _enough(self) -> bool:
         """Whether a worker that was told to end is needed no more.
@@ -177,15 +180,17 @@ class Owner:
         self.shard.observer.worker_started(worker)
         try:
             await self._watch(connection, process)
-            watched = True
+            async with self._serving.turn():
+                watched = True  # and what it said last is answered
         finally:
             connection.close()
             code = await reap(process)
             self._processes.discard(process)
             self.shard.observer.worker_ended(worker)
-            async with self._serving.turn():  # what it said last is answered by now
-                if not watched and not connection.told_to_end:
-                    self.shard.abandon(worker, "the run was ended while it was at work")
+            if not watched:
+                async with self._serving.turn():
+                    if not connection.told_to_end:
+                        self.shard.abandon(worker, "the run was ended while it was at work")
         if connection.failure is not None:
             return connection, connection.failure
         if code == 0 and connection.told_to_end:

@@ -1,0 +1,259 @@
+"""Claim: one owner serves more reports a second if it reads and identifies while a commit is under way.
+
+Many simulated workers in one process, each with a connection of its own, think for a while and report a
+screen; half of the screens are new, the others are named by their row. So the owner is the limit, as it is
+with more workers than a machine can run. The baseline and the rounds are those of `serving.py`.
+
+    python benchmarks/serving_simulated.py [--json] [--steps 1500] [--rounds 7] [--workers 64] [--out FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from machine import describe_machine
+from screensearch.config import Settings
+from screensearch.domain.screen import Metadata, Screen
+from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
+from screensearch.encode.encoder import atoms_key
+from screensearch.errors import FormatError
+from screensearch.explore.connection import Connection
+from screensearch.explore.messages import Begin, Receipt, Report, Sighting
+from screensearch.explore.serving import Serving
+from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.wire import Failed, Frames, pack
+from screensearch.record.log import Log
+from screensearch.record.postgres_log import PostgresLog
+from screensearch.record.sqlite_log import SqliteLog
+from serving import KINDS, owner_seconds
+
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "record"))
+
+from postgres_server import postgres_server
+
+WARM_UP_STEPS = 300
+THINK_SECONDS = 0.02  # on average
+VIEWS = 1_200
+SCREENS = 2_500
+ELEMENTS = random.Random(0).randbytes(1_500)
+METADATA = Metadata("app", "light", "1", "main|app")
+
+
+# -- the simulated workers ------------------------------------------------------------------------
+
+
+def draw_screens(rng: random.Random) -> list[Screen]:
+    """Noisy sights of many views, about 135 atoms each; some views are seen often, most rarely."""
+    chrome = [f"r0_c{place}|menu {place}" for place in range(25)]
+    controls = [f"r{place % 30}_c{place % 11}|button" for place in range(40)]
+    screens = []
+    for number in range(SCREENS):
+        view = min(int(rng.expovariate(1 / 600)), VIEWS - 1)
+        roles = [*controls, *(f"r{view * place % 30}_c{place}|edit" for place in range(15))]
+        words = [f"r{place % 30}_c{place % 7}|item {view} {place}" for place in range(55)]
+        texts = [text for text in (*chrome, *words) if rng.random() > 0.02] + [f"r29_c29|clock {number}"]
+        atoms = tuple(sorted(set(roles))), tuple(sorted(set(texts)))
+        screens.append(Screen(atoms_key(*atoms), *atoms, "", METADATA))
+    return screens
+
+
+class SimulatedWorker(asyncio.Protocol):
+    """Reports step after step of one endless episode."""
+
+    def __init__(self, worker: int, screens: list[Screen], waits: list[float], ended: asyncio.Event) -> None:
+        self._episode = EpisodeId(worker, 0)
+        self._rng = random.Random(worker)
+        self._screens, self._waits, self._ended = screens, waits, ended
+        self._rows: list[int] = []
+        self._step = 0
+        self._frames = Frames()
+        self._said = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._transport = transport
+        self._say(Begin(self._episode, self._sight(), Evidence()))
+
+    def data_received(self, data: bytes) -> None:
+        for frame in self._frames.feed(data):
+            self._waits.append(time.perf_counter() - self._said)
+            if not isinstance(frame, Receipt) or frame.here is None:
+                raise SystemExit(f"the owner answered {frame}")
+            self._rows.append(frame.here.row)
+            self._step += 1
+            signature = f"focus_click@1::r1_c{self._rng.randrange(30)}|button|go|app::none"
+            choice = Choice(
+                signature, frame.snapshot, candidates=9, prior=0.1, value=0.0, visits=0, score=0.0
+            )
+            report = Report(
+                self._episode, self._step, frame.here.state, choice, Outcome.OK, self._sight(), Evidence()
+            )
+            pause = self._rng.uniform(0, 2 * THINK_SECONDS)
+            asyncio.get_running_loop().call_later(pause, self._say, report)
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        self._ended.set()
+
+    def _sight(self) -> Sighting:
+        if self._rows and (not self._screens or self._rng.random() < 0.5):
+            return Sighting(row=self._rng.choice(self._rows))
+        return Sighting(screen=self._screens.pop(), elements=ELEMENTS)
+
+    def _say(self, message: Message) -> None:
+        self._said = time.perf_counter()
+        self._transport.write(pack(message))
+
+
+async def simulate(sockets: list[int]) -> None:
+    """Work until the owner has enough, then print for how long answers were waited for."""
+    screens, waits, ended = draw_screens(random.Random(5)), [0.0], asyncio.Event()
+    for worker, number in enumerate(sockets):
+        await asyncio.get_running_loop().create_unix_connection(
+            lambda worker=worker: SimulatedWorker(worker, screens, waits, ended),  # type: ignore[misc]
+            sock=socket.socket(fileno=number),
+        )
+    await ended.wait()
+    percentiles = statistics.quantiles(waits, n=100)
+    print(json.dumps({f"answer_ms_p{p}": round(1_000 * percentiles[p - 1], 1) for p in (50, 99)}))
+
+
+# -- the owner ------------------------------------------------------------------------------------
+
+
+class Host:
+    """What connections need of an owner."""
+
+    def __init__(self, shard: ShardStore, kind: type[Serving]) -> None:
+        self.shard = shard
+        self.serving = kind(shard)
+
+    def take(self, connection: Connection, message: Message) -> None:
+        def answer(said: Receipt | FormatError) -> None:
+            connection.send(Failed(str(said)) if isinstance(said, FormatError) else said)
+
+        self.serving.take(message, answer)
+
+    def stopping_seconds(self) -> float:
+        return 0.0
+
+    async def reached(self, steps: int) -> None:
+        while self.shard.budget.taken < steps:
+            await asyncio.sleep(0.01)
+            if self.serving.broken.done():
+                self.serving.broken.result()
+
+
+async def serve(kind: str, log: Log, options: argparse.Namespace) -> dict[str, float]:
+    """One round."""
+    host = Host(ShardStore(log, Settings()), KINDS[kind])
+    pairs = [socket.socketpair() for _ in range(options.workers)]
+    theirs = [other.fileno() for _, other in pairs]
+    clients = await asyncio.create_subprocess_exec(
+        *(sys.executable, __file__, "--simulate", ",".join(map(str, theirs))),
+        pass_fds=theirs,
+        stdout=subprocess.PIPE,
+    )
+    connections = []
+    for worker, (ours, other) in enumerate(pairs):
+        other.close()
+        _, connection = await asyncio.get_running_loop().create_unix_connection(
+            lambda worker=worker: Connection(host, worker),  # type: ignore[misc]
+            sock=ours,
+        )
+        connections.append(connection)
+    await host.reached(WARM_UP_STEPS)
+    begun, used, before = time.perf_counter(), owner_seconds(), host.shard.budget.taken
+    await host.reached(WARM_UP_STEPS + options.steps)
+    seconds, used = time.perf_counter() - begun, owner_seconds() - used
+    steps = host.shard.budget.taken - before
+    for connection in connections:
+        connection.close()
+    await host.serving.close()
+    said, _ = await clients.communicate()
+    return {
+        "steps_per_second": round(steps / seconds, 1),
+        "owner_cpu_ms_a_step": round(1_000 * used / steps, 3),
+        **json.loads(said),
+    }
+
+
+def measure(name: str, make_log: Callable[[], Log], options: argparse.Namespace) -> dict[str, Any]:
+    rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
+    for number in range(options.rounds):
+        for kind in list(KINDS)[:: -1 if number % 2 else 1]:
+            log = make_log()
+            try:
+                rounds[kind].append(asyncio.run(serve(kind, log, options)))
+            finally:
+                log.close()
+            if not options.json:
+                print(f"{name:10} {kind:10} {rounds[kind][-1]}", file=sys.stderr)
+    figures = list(rounds["pipelined"][0])
+    ratios = [
+        round(after["steps_per_second"] / before["steps_per_second"], 3)
+        for before, after in zip(rounds["at once"], rounds["pipelined"], strict=True)
+    ]
+    return {
+        **{
+            kind: {name: statistics.median(each[name] for each in rounds[kind]) for name in figures}
+            for kind in KINDS
+        },
+        "steps_ratio": statistics.median(ratios),
+        "steps_ratio_by_round": ratios,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser.add_argument("--steps", type=int, default=1_500, help="of a round")
+    parser.add_argument("--rounds", type=int, default=7, help="of each kind and store")
+    parser.add_argument("--workers", type=int, default=64)
+    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
+    parser.add_argument("--simulate", help=argparse.SUPPRESS)  # the other end: its sockets
+    options = parser.parse_args()
+    if options.simulate:
+        asyncio.run(simulate([int(each) for each in options.simulate.split(",")]))
+        return
+    result: dict[str, Any] = {"steps": options.steps, "rounds": options.rounds, "workers": options.workers}
+    with tempfile.TemporaryDirectory(prefix="screensearch-") as folder:
+        result["sqlite"] = measure(
+            "sqlite", lambda: SqliteLog.create(Path(folder) / f"{uuid.uuid4().hex}.sqlite"), options
+        )
+    with postgres_server() as server:
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = on")
+            connection.execute("SELECT pg_reload_conf()")
+        result["postgresql"] = measure(
+            "postgresql", lambda: PostgresLog.create(server.url(), uuid.uuid4().hex, "main"), options
+        )
+    result["machine"] = describe_machine()
+    if options.out:
+        options.out.write_text(json.dumps(result, indent=2) + "\n")
+    if options.json:
+        print(json.dumps(result, indent=2))
+        return
+    for store in ("sqlite", "postgresql"):
+        for name, value in result[store].items():
+            print(f"{store:10} {name:20} {value}")
+
+
+if __name__ == "__main__":
+    main()
