@@ -2,8 +2,8 @@
 for the first worker as for the thousandth.
 
 A real Ray cluster on this machine, a head and nodes with addresses of their own, and PostgreSQL from Debian
-that waits for the disk. Workers are simulated: each walks at random over the screens of its shard and reports a step
-at its pace, over the same store as a real worker, with an application that costs nothing. So all that
+that waits for the disk. Workers are simulated: each walks at random over the screens of its shard and reports
+a step at its pace, over the same store as a real worker, with an application that costs nothing. So all that
 is measured is the machinery: Ray's calls, the owners, the database. A decision is timed by its worker, from
 the report to the receipt, which comes after the commit.
 

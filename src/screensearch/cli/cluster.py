@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +43,10 @@ def launcher() -> ModuleType:
     return launch
 
 
+def _resuming(run: Path, cluster: str) -> str:
+    return shlex.join(["screensearch", "explore", "--resume", "--out", str(run), "--cluster", cluster])
+
+
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @cluster_option
@@ -54,12 +59,12 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
         with view:
             summary = attached.follow(lambda seen: show(view, seen))
     except KeyboardInterrupt:
-        click.echo(f"Left: the run goes on. To end it: screensearch stop {run}", err=True)
+        click.echo(f"Left: the run goes on. To end it: screensearch stop {shlex.quote(str(run))}", err=True)
         return
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, "")
+        print_summary(summary, _resuming(run, cluster))
 
 
 @click.command()
@@ -76,7 +81,7 @@ def stop(run: Path, cluster: str, as_json: bool) -> None:
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, "")
+        print_summary(summary, _resuming(run, cluster))
 
 
 @click.command()

@@ -36,6 +36,7 @@ _CARRIED = frozenset(
         "workers",
         "unsandboxed",
         "allow_irreversible",
+        "cluster",
         "metrics",
         "log_format",
     }

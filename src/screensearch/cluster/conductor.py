@@ -243,12 +243,10 @@ class Conductor:
 
     async def _tend(self, worker: _Worker) -> None:
         """Give a worker one life after another while there is work left to do."""
-        while self._stopping_since is None:
+        while self._stopping_since is None and not self._owners.out_of_steps:
             why = await self._live(worker)
             if why is None:
                 await self._owners.renew()
-                if self._owners.out_of_steps:
-                    break
                 continue
             worker.failures += 1
             self._note(f"worker {worker.number}: {why}")
