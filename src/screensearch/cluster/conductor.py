@@ -251,6 +251,7 @@ class Conductor:
             worker.failures += 1
             self._note(f"worker {worker.number}: {why}")
             await self._owners.ask_all("lose", worker.number, worker.life, why, True)
+            await self._owners.renew()  # its step is free again
             self._check_hope(worker, why)
             if worker.futile:
                 await asyncio.sleep(back_off_seconds(worker.futile))
