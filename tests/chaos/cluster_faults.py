@@ -126,6 +126,19 @@ class Faults:
 
         return thaw
 
+    def cut_off_node(self) -> Callable[[], None]:
+        """The machine goes on, and so does its way to the database; but nobody else can reach it."""
+        node = self._some_node()
+        self._cluster.network.cut(node.number)
+
+        def mend() -> None:
+            self._cluster.network.mend(node.number)
+            node.process.wait()  # it learns that it was given up
+            self._cluster.nodes.remove(node)
+            self._cluster.add_node(SLOTS)
+
+        return mend
+
     def _some_worker(self) -> int:
         view = self.wait(_at_work)
         return self._random.choice([worker.process for worker in view.workers])
@@ -148,9 +161,10 @@ KINDS: dict[str, Callable[[Faults], Callable[[], None]]] = {
     "freeze_database": Faults.freeze_database,
     "kill_node": Faults.kill_node,
     "freeze_node": Faults.freeze_node,
+    "cut_off_node": Faults.cut_off_node,  # where nodes have networks of their own
 }
 
-SLOW = ("kill_node", "freeze_node")
+SLOW = ("kill_node", "freeze_node", "cut_off_node")
 """These take the longest, since a node has to be started after each."""
 
 

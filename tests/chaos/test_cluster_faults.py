@@ -26,13 +26,14 @@ FAULTS = int(os.environ.get("SCREENSEARCH_FAULTS", "20"))
 WORKERS = 2
 
 
-def chosen(number: int, random: random.Random) -> list[str]:
+def chosen(number: int, random: random.Random, *, networks: bool) -> list[str]:
     """So many faults: each kind at least once if there is room, those that take long no more than needed."""
-    kinds = [*SLOW, *(kind for kind in KINDS if kind not in SLOW)]
+    slow = [kind for kind in SLOW if networks or kind != "cut_off_node"]
     quick = [kind for kind in KINDS if kind not in SLOW]
     every = 10  # of so many, one is slow
-    faults = kinds + [
-        random.choice(SLOW if place % every == 0 else quick) for place in range(1, number - len(kinds) + 1)
+    faults = [*slow, *quick]
+    faults += [
+        random.choice(slow if place % every == 0 else quick) for place in range(1, number - len(faults) + 1)
     ]
     faults = faults[:number]
     random.shuffle(faults)
@@ -59,7 +60,7 @@ def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
             attached = Attached(cluster.address, folder)
             faults = Faults(attached, cluster, database, chance)
             faults.wait(lambda view: view.progress.steps > 20)
-            for name in chosen(FAULTS, chance):
+            for name in chosen(FAULTS, chance, networks=cluster.network.works):
                 faults.inject(name)
             attached.stop("interrupted")
             summary = attached.follow(lambda view: None)

@@ -1,4 +1,4 @@
-"""A Ray cluster of our own: real nodes on this machine, each with an address of its own on the loopback."""
+"""A Ray cluster of our own: real nodes on this machine, in network namespaces of their own if possible."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from networks import Network
 
 START_SECONDS = 150.0
 END_SECONDS = 20.0
@@ -43,7 +45,8 @@ os.environ.update(
 class Node:
     """One `ray start --block`, with all its processes in one group."""
 
-    def __init__(self, command: list[str], output: Path) -> None:
+    def __init__(self, number: int, command: list[str], output: Path) -> None:
+        self.number = number
         self._output = output
         with output.open("ab") as file:
             self.process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
@@ -85,27 +88,29 @@ class RayCluster:
         self.port = _free_port()
         self.nodes: list[Node] = []
         self._numbers = itertools.count(2)
-        self.head = self._start(
-            "head", "127.0.0.1", "--head", f"--port={self.port}", "--include-dashboard=false", slots=0
-        )
+        self.network = Network()
+        options = ("--head", f"--port={self.port}", "--include-dashboard=false")
+        self.head = self._start(1, self.network.address, [], *options, slots=0)
         self.head.wait_until_started()
 
     @property
     def address(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self.network.address}:{self.port}"
 
-    def _start(self, name: str, ip: str, *options: str, slots: int) -> Node:
+    def _start(self, number: int, ip: str, where: list[str], *options: str, slots: int) -> Node:
         command = [
-            *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", f"--node-ip-address={ip}"),
-            *("--num-cpus=1", f"--resources={json.dumps({'desktop': slots} if slots else {})}"),
-            *("--disable-usage-stats", f"--object-store-memory={STORE_BYTES}", *options),
+            *(*where, sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
+            *(f"--node-ip-address={ip}", "--num-cpus=1", "--disable-usage-stats"),
+            *(f"--resources={json.dumps({'desktop': slots} if slots else {})}",),
+            *(f"--object-store-memory={STORE_BYTES}", *options),
         ]
-        return Node(command, self._folder / f"{name}.log")
+        return Node(number, command, self._folder / f"node{number}.log")
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""
         number = next(self._numbers)
-        node = self._start(f"node{number}", f"127.0.0.{number}", f"--address={self.address}", slots=slots)
+        ip, where = self.network.add(number)
+        node = self._start(number, ip, where, f"--address={self.address}", slots=slots)
         self.nodes.append(node)
         node.wait_until_started()
         return node
@@ -113,6 +118,7 @@ class RayCluster:
     def stop(self) -> None:
         for node in (*self.nodes, self.head):
             node.kill()
+        self.network.end()
 
 
 def descendants(root: int) -> list[int]:

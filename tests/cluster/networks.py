@@ -1,0 +1,81 @@
+"""Machines on one machine: a network namespace for each, on a bridge, so that each can be cut off."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+
+LONGEST_NAME = 15  # of an interface
+
+
+class Network:
+    """A bridge with the address .1, and machines that hang on it; not `works` where that is not allowed."""
+
+    def __init__(self) -> None:
+        self._name = f"ss{os.getpid() % 1_000_000}"[:LONGEST_NAME]
+        self._prefix = f"10.{100 + os.getpid() % 100}.{os.getpid() // 100 % 256}"
+        self._machines: list[str] = []
+        self.works = self._begin()
+
+    @property
+    def address(self) -> str:
+        """Of this machine itself, as the others see it."""
+        return f"{self._prefix}.1" if self.works else "127.0.0.1"
+
+    def add(self, number: int) -> tuple[str, list[str]]:
+        """A new machine: its address, and what to put before a command that shall run on it."""
+        if not self.works:
+            return f"127.0.0.{number}", []
+        name, (outer, inner) = self._machine(number), self._ends(number)
+        address = f"{self._prefix}.{number}"
+        _ip("netns", "add", name)
+        self._machines.append(name)
+        _ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", name)
+        _ip("link", "set", outer, "master", self._name, "up")
+        inside = ("netns", "exec", name, "ip")
+        _ip(*inside, "link", "set", "lo", "up")
+        _ip(*inside, "addr", "add", f"{address}/24", "dev", inner)
+        _ip(*inside, "link", "set", inner, "up")
+        return address, ["ip", "netns", "exec", name]
+
+    def cut(self, number: int) -> None:
+        """Nothing reaches that machine any more, and nothing comes from it."""
+        _ip("link", "set", self._ends(number)[0], "down")
+
+    def mend(self, number: int) -> None:
+        _ip("link", "set", self._ends(number)[0], "up")
+
+    def end(self) -> None:
+        for name in self._machines:
+            with suppress(subprocess.CalledProcessError):
+                _ip("netns", "del", name)  # and with it its interfaces
+        if self.works:
+            _ip("link", "del", self._name)
+
+    def _begin(self) -> bool:
+        try:
+            _ip("link", "add", self._name, "type", "bridge")
+            _ip("addr", "add", f"{self._prefix}.1/24", "dev", self._name)
+            _ip("link", "set", self._name, "up")
+            self._try()
+        except (FileNotFoundError, subprocess.CalledProcessError):
+            with suppress(FileNotFoundError, subprocess.CalledProcessError):
+                _ip("link", "del", self._name)
+            return False
+        return True
+
+    def _try(self) -> None:
+        name = self._machine(0)
+        _ip("netns", "add", name)
+        _ip("netns", "del", name)
+
+    def _machine(self, number: int) -> str:
+        return f"{self._name}m{number}"
+
+    def _ends(self, number: int) -> tuple[str, str]:
+        return f"{self._name}o{number}", f"{self._name}i{number}"
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True, timeout=30)
