@@ -17,6 +17,7 @@ from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cl
 from screensearch.errors import RunBusy, RunNotFound, SettingsError
 
 pytest_plugins = ["cluster_fixtures"]
+pytestmark = pytest.mark.xdist_group("cluster")  # they share one, which takes a while to start
 
 ENVIRONMENT = "synthetic:notepad"
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
