@@ -12,6 +12,7 @@ from pathlib import Path
 from postgres_server import PostgresServer
 from ray_cluster import Node, RayCluster, descendants
 
+from screensearch.cluster.engine import nodes_alive
 from screensearch.cluster.launch import Attached
 from screensearch.cluster.names import View
 
@@ -117,27 +118,21 @@ class Faults:
     def freeze_node(self) -> Callable[[], None]:
         node = self._some_node()
         node.signal(signal.SIGSTOP)
+        return lambda: self._bring_back(node, lambda: node.signal(signal.SIGCONT))
 
-        def thaw() -> None:
-            node.signal(signal.SIGCONT)
-            node.process.wait()  # it learns that it was given up
-            self._cluster.nodes.remove(node)
-            self._cluster.add_node(SLOTS)
-
-        return thaw
+    def _bring_back(self, node: Node, mend: Callable[[], None]) -> None:
+        """Once a node was given up: let it go on, see that it learns what it missed, and have another."""
+        self.wait(lambda view: node.ip not in nodes_alive(), "a node is given up")
+        mend()
+        node.wait_until_ended()
+        self._cluster.nodes.remove(node)
+        self._cluster.add_node(SLOTS)
 
     def cut_off_node(self) -> Callable[[], None]:
         """The machine goes on, and so does its way to the database; but nobody else can reach it."""
         node = self._some_node()
         self._cluster.network.cut(node.number)
-
-        def mend() -> None:
-            self._cluster.network.mend(node.number)
-            node.process.wait()  # it learns that it was given up
-            self._cluster.nodes.remove(node)
-            self._cluster.add_node(SLOTS)
-
-        return mend
+        return lambda: self._bring_back(node, lambda: self._cluster.network.mend(node.number))
 
     def _some_worker(self) -> int:
         view = self.wait(_at_work)

@@ -45,8 +45,8 @@ os.environ.update(
 class Node:
     """One `ray start --block`, with all its processes in one group."""
 
-    def __init__(self, number: int, command: list[str], output: Path) -> None:
-        self.number = number
+    def __init__(self, number: int, ip: str, command: list[str], output: Path) -> None:
+        self.number, self.ip = number, ip
         self._output = output
         with output.open("ab") as file:
             self.process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
@@ -76,6 +76,13 @@ class Node:
                 raise RuntimeError(f"a node did not start:\n{self.said()}")
             time.sleep(0.1)
 
+    def wait_until_ended(self) -> None:
+        """By itself, since the cluster has given it up; if it does not, it is ended."""
+        try:
+            self.process.wait(END_SECONDS)
+        finally:
+            self.kill()
+
     def said(self) -> str:
         return self._output.read_text(errors="replace")
 
@@ -104,7 +111,7 @@ class RayCluster:
             *(f"--resources={json.dumps({'desktop': slots} if slots else {})}",),
             *(f"--object-store-memory={STORE_BYTES}", *options),
         ]
-        return Node(number, command, self._folder / f"node{number}.log")
+        return Node(number, ip, command, self._folder / f"node{number}.log")
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""

@@ -55,6 +55,11 @@ def slots() -> tuple[float, float]:
     return offered.get(SLOT, 0.0), left.get(SLOT, 0.0)
 
 
+def nodes_alive() -> set[str]:
+    """The addresses of the nodes that the cluster takes for alive."""
+    return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
+
+
 def this_node() -> str:
     return str(ray.util.get_node_ip_address())
 
