@@ -81,21 +81,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What an owner says when it has become one."""
-
-    epoch: int
-    key: ShardKey | None  # of the shard, once it has a screen
-
-
-@dataclass(frozen=True, slots=True)
 class OwnerReport:
     """How an owner is: its figures, and what keeps it busy."""
 
     node: str
     process: int
     figures: Figures
-    left: int | None  # steps that it may still grant; None without a limit
+    key: ShardKey | None  # of the shard, once it has a screen
+    limit: int | None  # steps that it grants in all, those taken included; None without a limit
+    left: int | None  # those that it may still grant
     queue: int  # messages that wait for their answer
     answer_seconds: float  # how long the oldest of them waits, or the latest did: commit included
     epoch: int

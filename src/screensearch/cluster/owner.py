@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from screensearch.cluster.engine import control, this_node
-from screensearch.cluster.names import Job, Opened, OwnerReport
+from screensearch.cluster.names import Job, OwnerReport
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
 from screensearch.errors import FormatError, RunNotFound, StoreFailed
@@ -38,6 +38,7 @@ class ShardOwner:
         self._shard: ShardStore | None = None
         self._serving: Serving | None = None
         self._epoch = 0
+        self._key: ShardKey | None = None
         self._lives: dict[int, int] = {}  # by worker: lives before this one are over
         self._waiting: dict[asyncio.Future[bytes], float] = {}  # since when
         self._answer_seconds = 0.0
@@ -52,7 +53,7 @@ class ShardOwner:
         *,
         lives: Mapping[int, int],
         at_work: Sequence[int],
-    ) -> Opened:
+    ) -> None:
         """Become the owner: take the lease, load the checkpoint, fold the tail.
 
         `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
@@ -72,12 +73,11 @@ class ShardOwner:
                 raise
 
         self._lives = dict(lives)
-        shard, self._epoch, key = await asyncio.to_thread(opening)
+        shard, self._epoch, self._key = await asyncio.to_thread(opening)
         self._shard, self._serving = shard, Serving(shard)
         if job.metrics:
             self._metrics = _serve_metrics(job, number, shard, self._serving)
         self._serving.broken.add_done_callback(self._break)
-        return Opened(self._epoch, key)
 
     def _break(self, broken: asyncio.Future[None]) -> None:
         """Nothing can be written any more: whoever waits is told at once, and asks the next owner."""
@@ -97,6 +97,8 @@ class ShardOwner:
         if not self._alive(message.episode.worker, life):
             return pack_body(Failed("another life of this worker is at work", retired=True))
         serving = self._open()[1]
+        if self._key is None and isinstance(message, Begin | Land) and message.sighting.screen is not None:
+            self._key = shard_key(message.sighting.screen.metadata)
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[answer] = since = time.monotonic()
         try:
@@ -134,6 +136,8 @@ class ShardOwner:
             node=self._node,
             process=os.getpid(),
             figures=Figures() if shard is None else figures_of(shard),
+            key=self._key,
+            limit=None if shard is None else shard.budget.limit,
             left=None if shard is None else shard.budget.left,
             queue=len(waiting),
             answer_seconds=time.monotonic() - min(waiting) if waiting else self._answer_seconds,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from screensearch.cluster.engine import Gone, ask, end, place
-from screensearch.cluster.names import Job, Opened, OwnerReport, OwnerView, Place, owner_name
+from screensearch.cluster.engine import Gone, ask, end, find_actor, place
+from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import ShardOwner
 from screensearch.domain.shard import ShardKey
 from screensearch.explore.progress import Figures
@@ -76,22 +76,43 @@ class Owners:
                 await asyncio.sleep(LOOK_SECONDS)
         for number in numbers:
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            self._have(_Shard(number, steps, generation=generations.get(number, 0)))
+            shard = _Shard(number, steps, generation=generations.get(number, 0))
+            await self._adopt(shard)
+            self._have(shard)
         for number in numbers:
             await self._shards[number].serving.wait()
-        if len(numbers) > 1:
-            await self._count_steps_once()
+        await self._count_steps_once()
+
+    async def _adopt(self, shard: _Shard) -> None:
+        """Let an owner go on that was at work before: it need not be replaced, if it can be heard of."""
+        name = owner_name(self._job.run, shard.number, shard.generation)
+        actor = await asyncio.to_thread(find_actor, name) if shard.generation else None
+        if actor is None:
+            return
+        shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
+        if await self._look(shard) or shard.report is None or not shard.report.epoch:
+            end(actor)
+            return
+        shard.key, shard.steps = shard.report.key, shard.report.limit
+        shard.serving.set()
 
     def _have(self, shard: _Shard) -> None:
         self._shards[shard.number] = shard
         shard.watching = asyncio.ensure_future(self._watch(shard))
 
     async def _count_steps_once(self) -> None:
-        """The first shard may grant what is left of the run's steps: others have taken some of them."""
-        others = sum(self._shards[number].figures.steps for number in self._shards if number)
+        """Together the shards grant as many steps as the run shall have: the first one has what is left."""
         first = self._shards[0]
-        if first.steps is not None:
-            first.steps -= await self.ask(0, "cede", others)
+        if self._job.stop.steps is None or first.steps is None:
+            return
+        all_of_them = sum(max(each.steps or 0, each.figures.steps) for each in self._shards.values())
+        more = self._job.stop.steps - all_of_them
+        if more > 0:
+            await self.ask(0, "receive", more)
+            first.steps += more
+        elif more < 0:
+            first.steps -= await self.ask(0, "cede", -more)
+        await self._look(first)
 
     async def shard(self, key: ShardKey) -> int:
         """The shard of screens like these, made if there is none."""
@@ -199,7 +220,7 @@ class Owners:
         actor = place(ShardOwner, name)
         workers = self._workers()
         try:
-            opened: Opened = await ask(
+            await ask(
                 actor.open.remote(
                     self._job, shard.number, shard.steps, lives=workers.lives, at_work=workers.at_work
                 )
@@ -212,7 +233,8 @@ class Owners:
             end(actor)
             await asyncio.sleep(LOOK_SECONDS)
             return
-        shard.key = opened.key or shard.key
+        if shard.report is not None:
+            shard.key = shard.report.key or shard.key
         shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
         shard.serving.set()
 
@@ -242,4 +264,5 @@ def _words(problem: BaseException) -> str:
     """The first line of what was raised, or what it is when it says nothing."""
     if isinstance(problem, TimeoutError):
         return f"it did not answer for {SILENT_SECONDS:.0f} s"
-    return next((line for line in str(problem).splitlines() if line.strip()), type(problem).__name__)
+    cause = getattr(problem, "cause", None) or problem  # what was raised on the other side
+    return next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)

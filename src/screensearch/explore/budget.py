@@ -74,6 +74,11 @@ class Budget:
             self._steps += steps
 
     @property
+    def limit(self) -> int | None:
+        """How many steps it grants in all, those taken included; None when there is no limit."""
+        return self._steps
+
+    @property
     def left(self) -> int | None:
         """Steps that may still be granted; None when there is no limit."""
         return None if self._steps is None else max(0, self._steps - self.taken - self.under_way)

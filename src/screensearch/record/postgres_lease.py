@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,9 @@ GRACE_SECONDS = RECONNECT_SECONDS + 3 * RENEW_SECONDS
 
 END_MILLISECONDS = 5_000
 """For so long the server's process for a lost connection is waited for."""
+
+INSIST_SECONDS = 10.0
+"""For so long a new owner tries to get the lock from one that it has replaced."""
 
 _LOCK = "hashtextextended('screensearch log ' || %s::bigint, 0)"
 """The number of a log's lock: locks are counted by database, and so are logs."""
@@ -79,12 +83,11 @@ def take_lease(session: Session, log: int, token: str, name: str, *, take_over: 
     who = f"{name} in {session.where} is owned by {holder}"
     remedy = "wait for it or stop it, or take it over (`explore --resume --take-over`) if you know it is gone"
     _watch_client(session)
-    if not _lock(session, log):
+    locked = _lock(session, log)
+    if not locked:
         if not take_over:
             raise RunBusy(f"{who}: {remedy}")
         _end(session, _HOLDERS, log)
-        if not _lock(session, log):
-            raise RunBusy(f"{name} in {session.where} is taken over by another process at this moment")
     if before and not take_over and _may_come_back(before, place, age):
         raise RunBusy(f"{who}, which lost its connection and was heard of {age:.0f} s ago: {remedy}")
     taken = session.one(
@@ -95,6 +98,8 @@ def take_lease(session: Session, log: int, token: str, name: str, *, take_over: 
     )
     if taken is None:
         raise RunBusy(f"{name} in {session.where} was taken by another process at this moment")
+    if not locked:
+        _insist_on_lock(session, log, name)
     _mine.add(token)
     return Lease(log, int(taken), token)
 
@@ -130,6 +135,15 @@ def forget_lease(lease: Lease) -> None:
 
 def _lock(session: Session, log: int) -> bool:
     return bool(session.one(f"SELECT pg_try_advisory_lock({_LOCK})", log))
+
+
+def _insist_on_lock(session: Session, log: int, name: str) -> None:
+    """Get the lock from an owner that was replaced: it may connect again before it learns that it was."""
+    until = time.monotonic() + INSIST_SECONDS
+    while not _lock(session, log):
+        if time.monotonic() > until:
+            raise RunBusy(f"{name} in {session.where} is taken over by another process at this moment")
+        _end(session, _HOLDERS, log)
 
 
 def _end(session: Session, others: str, *values: object) -> None:
