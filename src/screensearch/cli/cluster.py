@@ -59,7 +59,8 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
         with view:
             summary = attached.follow(lambda seen: show(view, seen))
     except KeyboardInterrupt:
-        click.echo(f"Left: the run goes on. To end it: screensearch stop {shlex.quote(str(run))}", err=True)
+        ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
+        click.echo(f"Left: the run goes on. To end it: {ending}", err=True)
         return
     if as_json:
         print_json(summary)
@@ -149,11 +150,12 @@ def follow(attached: Attached, view: LiveView | LogView) -> Summary:
         def look(seen: View) -> None:
             nonlocal answered
             show(view, seen)
-            if interrupts and not answered:
-                attached.stop("interrupted")
-            elif len(interrupts) > 1 and answered < 2:
-                attached.give_up()
-            answered = min(len(interrupts), 2)
+            if len(interrupts) > answered:
+                answered += 1
+                if answered == 1:
+                    attached.stop("interrupted")
+                else:
+                    attached.give_up()
 
         return attached.follow(look)
 

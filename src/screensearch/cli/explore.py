@@ -197,6 +197,10 @@ def explore(
         )
     if detach and cluster is None:
         raise SettingsError("--detach goes with --cluster only: without one, nothing is left behind")
+    if detach and failing:
+        raise SettingsError(
+            "--fail-on needs the end of the run, which --detach does not wait for: leave one out"
+        )
     if take_over and not resume:
         raise SettingsError("--take-over goes with --resume only: a new run has no owner yet")
     if resume:
@@ -263,7 +267,10 @@ def explore(
                 metrics=metrics or "",
             )
         if detach:
-            click.echo(f"{folder} is under way: screensearch attach {shlex.quote(str(folder))}", err=True)
+            joining = shlex.join(["screensearch", "attach", str(folder), "--cluster", cluster])
+            click.echo(f"{folder} is under way. To join it: {joining}", err=True)
+            if as_json:
+                print_json({"run": str(folder), "environment": environment, "cluster": cluster})
             return
     try:
         with view:

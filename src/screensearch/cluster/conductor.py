@@ -32,6 +32,9 @@ log = logging.getLogger(__name__)
 KEEP_SECONDS = 3600.0
 """How long a run that has ended can be asked about, if nobody has come for its summary."""
 
+LINGER_SECONDS = 3.0
+"""And for how long after that: another who follows it may be about to look."""
+
 WAITS = "waiting for a slot"
 WORKS = "working"
 
@@ -127,6 +130,8 @@ class Conductor:
         self._collected.set()
 
     def _stop(self, why: str) -> None:
+        if self._phase == "ended":
+            return
         self._ended = self._ended or why
         if self._stopping_since is None:
             self._stopping_since = time.monotonic()
@@ -137,26 +142,34 @@ class Conductor:
         self._trouble = trouble
         log.warning("%s", trouble)
 
-    def _at_work(self) -> AtWork:
+    def _at_work(self, shard: int) -> AtWork:
+        """The workers as an owner of a shard must know them; at work are those last heard of there."""
         return AtWork(
             lives={each.number: each.life + (not each.at_work) for each in self._workers if each.life},
-            at_work=[each.number for each in self._workers if each.at_work],
+            at_work=[
+                each.number
+                for each in self._workers
+                if each.at_work and (each.report is None or each.report.shard == shard)
+            ],
         )
 
     # -- the run ------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        watching: asyncio.Task[None] | None = None
         try:
             await self._owners.find(await self._adopt())
             self._meter = Meter(self._owners.figures)
+            if self._owners.figures().stopping:  # a conductor before this one was told to
+                self._stop("interrupted")
             self._phase = "exploring" if self._stopping_since is None else "stopping"
+            watching = asyncio.ensure_future(self._watch_rules())
             async with asyncio.TaskGroup() as tending:
-                watching = asyncio.ensure_future(self._watch_rules())
                 for worker in self._workers:
                     tending.create_task(self._tend(worker))
                 if not self._workers:  # they are elsewhere, and find the owners by way of this conductor
                     await self._stopped.wait()
-            watching.cancel()
+                    await self._drain()
             await self._conclude()
         except* ScreenSearchError as problems:
             self._problem = str(problems.exceptions[0])
@@ -165,15 +178,29 @@ class Conductor:
             log.exception("the conductor failed")
             self._problem = f"the conductor failed: {problems.exceptions[0]!r}"
         finally:
+            if watching is not None:
+                watching.cancel()
             self._owners.end()
             self._phase = "ended"
             await self._leave()
+
+    async def _drain(self) -> None:
+        """Let workers that are elsewhere finish their steps, and learn that there are no more."""
+        await self._owners.stop()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(patience_seconds(self._settings)):
+                while True:
+                    await self._owners.renew()
+                    if not self._owners.under_way:
+                        return
+                    await asyncio.sleep(LOOK_SECONDS)
 
     async def _leave(self) -> None:
         """Wait for someone who wants the summary; then end all actors of the run."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(KEEP_SECONDS):
                 await self._collected.wait()
+        await asyncio.sleep(LINGER_SECONDS)
         names = await asyncio.to_thread(actors_of, self._job.run)
         for name in sorted(names, key=lambda name: name.endswith("/conductor")):  # itself last
             actor = await asyncio.to_thread(find_actor, name)
@@ -186,8 +213,7 @@ class Conductor:
         await self._owners.renew()
         if not self._ended:
             self._ended = "steps"
-        self._owners.end()
-        digests = await self._owners.ask_all("close")
+        digests = await self._owners.close()
         self._summary = self._meter.summarise(
             run=self._job.folder,
             environment=self._job.environment,
@@ -243,14 +269,17 @@ class Conductor:
 
     async def _tend(self, worker: _Worker) -> None:
         """Give a worker one life after another while there is work left to do."""
-        while self._stopping_since is None and not self._owners.out_of_steps:
+        while worker.adopted or (self._stopping_since is None and not self._owners.out_of_steps):
             why = await self._live(worker)
             if why is None:
+                await self._owners.ask_all("lose", worker.number, worker.life, "", False)
+                worker.state = WAITS
                 await self._owners.renew()
                 continue
             worker.failures += 1
             self._note(f"worker {worker.number}: {why}")
             await self._owners.ask_all("lose", worker.number, worker.life, why, True)
+            worker.state = WAITS
             await self._owners.renew()  # its step is free again
             self._check_hope(worker, why)
             if worker.futile:
@@ -287,7 +316,6 @@ class Conductor:
             return await self._watch(worker)
         finally:
             worker.adopted = False
-            worker.state = WAITS
             end(worker.actor)
 
     def _task(self, worker: _Worker, first_episode: int) -> Task:
@@ -312,7 +340,8 @@ class Conductor:
         try:
             while not waiting.done():  # until there is a slot for it
                 await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
-                if self._stopping_since is not None and not waiting.done():
+                needless = self._stopping_since is not None or self._owners.out_of_steps
+                if needless and not waiting.done() and not worker.adopted:
                     waiting.cancel()
                     return None
             report: WorkerReport = waiting.result()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
 from typing import Any
 
 import ray
@@ -16,6 +17,8 @@ from screensearch.errors import ScreenSearchError
 CONTROL = "control"
 """Calls that ask how an actor is have an event loop of their own: they are answered while it works."""
 
+
+KNOCK_SECONDS = 5.0
 
 Gone = RayError
 """What is raised when the other side cannot answer: the actor, its node or the cluster is gone."""
@@ -31,12 +34,27 @@ def connect(address: str) -> None:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
     ray._private.worker.print_to_stdstream = _say_nothing  # there is no setting for it
+    _knock(address)
     try:
         ray.init(address=address, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
             "and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
+        ) from problem
+
+
+def _knock(address: str) -> None:
+    """See whether anyone listens at HOST:PORT: Ray would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        return  # it is found in another way
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    except OSError as problem:
+        raise NoCluster(
+            f"nobody listens at {address!r}: {problem} (is the head of the cluster running there? "
+            "docs/how-to/cluster.md begins with one)"
         ) from problem
 
 

@@ -18,7 +18,8 @@ from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
 from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import try_out
-from screensearch.explore.logs import TEXT
+from screensearch.explore.logs import TEXT, check_log_format
+from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
@@ -49,6 +50,9 @@ def start_on_cluster(
         raise SettingsError(
             "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
         )
+    if metrics:
+        parse_listen_address(metrics)
+    check_log_format(log_format)
     try_out(environment, settings)
     if artifacts:
         artifacts = str(read_location(artifacts))
@@ -106,7 +110,7 @@ def _conduct(
         artifacts=manifest.artifacts,
         log_format=log_format,
         metrics=metrics,
-        version=manifest.version,
+        version=version("screensearch"),
         workers=workers,
         stop=stop,
     )
@@ -152,7 +156,7 @@ class Attached:
         assert isinstance(view, View)
         return view
 
-    def stop(self, why: str = "stopped") -> None:
+    def stop(self, why: str = "interrupted") -> None:
         """Let steps under way finish, and take no more."""
         self._call("stop", why)
 

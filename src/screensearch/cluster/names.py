@@ -65,6 +65,7 @@ class WorkerReport:
     process: int
     silent_seconds: float  # since it last heard of an owner, or was started
     waits: bool  # for an owner, which is not its fault
+    shard: int  # that its episode is in
     steps: int  # of this life
     starts: int  # since the last of them
     ended: bool = False
@@ -90,6 +91,7 @@ class OwnerReport:
     key: ShardKey | None  # of the shard, once it has a screen
     limit: int | None  # steps that it grants in all, those taken included; None without a limit
     left: int | None  # those that it may still grant
+    under_way: int  # those that it has granted and not recorded yet
     queue: int  # messages that wait for their answer
     answer_seconds: float  # how long the oldest of them waits, or the latest did: commit included
     epoch: int

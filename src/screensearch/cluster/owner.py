@@ -8,6 +8,7 @@ moment, and never two owners.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from screensearch.explore.wire import Failed, pack_body, unpack
 from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore
 
+CLOSED = "the log is closed"
+
 
 class ShardOwner:
     """One shard. How it is can be asked also while it waits for the database."""
@@ -43,6 +46,7 @@ class ShardOwner:
         self._waiting: dict[asyncio.Future[bytes], float] = {}  # since when
         self._answer_seconds = 0.0
         self._metrics = ""  # where they are served
+        self._digest: str | None = None  # once it is closed
         self._failure = ""
 
     async def open(
@@ -91,7 +95,10 @@ class ShardOwner:
 
     async def handle(self, life: int, body: bytes) -> bytes:
         """Record one message durably, and answer it."""
-        message = unpack(body)
+        try:
+            message = unpack(body)
+        except FormatError as problem:
+            return pack_body(Failed(str(problem)))
         if not isinstance(message, Begin | BeginFailed | Land | Report):
             return pack_body(Failed(f"a worker sent {type(message).__name__}, which only an owner sends"))
         if not self._alive(message.episode.worker, life):
@@ -138,6 +145,7 @@ class ShardOwner:
             figures=Figures() if shard is None else figures_of(shard),
             key=self._key,
             limit=None if shard is None else shard.budget.limit,
+            under_way=0 if shard is None else shard.budget.under_way,
             left=None if shard is None else shard.budget.left,
             queue=len(waiting),
             answer_seconds=time.monotonic() - min(waiting) if waiting else self._answer_seconds,
@@ -153,13 +161,16 @@ class ShardOwner:
             return shard.next_episode(worker)
 
     async def lose(self, worker: int, life: int, why: str, failed: bool) -> None:
-        """A worker's life is over: log its step as lost, and refuse whatever it may still say."""
-        if not self._alive(worker, life):
+        """A worker's life is over: refuse whatever it may still say. If it failed, its step is lost."""
+        if self._lives.get(worker, 0) > life + 1:
             return  # a later one is at work already
         self._lives[worker] = life + 1
         shard, serving = self._open()
         async with serving.turn():
-            (shard.lose if failed else shard.abandon)(worker, why)
+            if failed:
+                shard.lose(worker, why)
+            else:
+                shard.dismiss(worker)
 
     async def stop(self) -> None:
         """Grant no more steps."""
@@ -174,17 +185,20 @@ class ShardOwner:
         self._open()[0].budget.receive(steps)
 
     async def close(self) -> str:
-        """Checkpoint, give the lease back, and tell the digest of the graph."""
-        shard, serving = self._open()
-        await serving.close()
-        self._failure = "the log is closed"
+        """Checkpoint, give the lease back, and tell the digest of the graph. May be asked again."""
+        if self._digest is None:
+            shard, serving = self._open()
 
-        def closing() -> str:
-            shard.checkpoint()
-            shard.log.close()
-            return shard.graph.digest()
+            def closing() -> str:
+                shard.checkpoint()
+                digest = shard.graph.digest()
+                shard.log.close()
+                return digest
 
-        return await asyncio.to_thread(closing)
+            async with serving.turn():
+                self._digest = await asyncio.to_thread(closing)
+            self._failure = CLOSED
+        return self._digest
 
     async def describe(self) -> str:
         """The identifier in use, and what it lacks."""
@@ -202,12 +216,17 @@ def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -
         part=str(number),
     )
     metrics.watch_queue(lambda: serving.waiting)
-    try:
-        server = MetricsServer(job.metrics)
-    except MetricsUnavailable:  # as by the owner of another shard
-        server = MetricsServer(f"{parse_listen_address(job.metrics)[0]}:0")
+    server = None
+    for address in (job.metrics, f"{parse_listen_address(job.metrics)[0]}:0", "0"):
+        with contextlib.suppress(
+            MetricsUnavailable
+        ):  # as when another owner has that port, or a node that address
+            server = MetricsServer(address)
+            break
+    if server is None:
+        return ""
     server.show(metrics)
-    return server.url
+    return server.url.replace("//0.0.0.0:", f"//{this_node()}:")
 
 
 def _open_or_create(store: PostgresStore) -> Any:

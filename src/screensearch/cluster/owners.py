@@ -10,7 +10,7 @@ from typing import Any
 
 from screensearch.cluster.engine import Gone, ask, end, find_actor, place
 from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
-from screensearch.cluster.owner import ShardOwner
+from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.domain.shard import ShardKey
 from screensearch.explore.progress import Figures
 from screensearch.record.stores import PostgresStore
@@ -22,6 +22,10 @@ LOOK_SECONDS = 1.0
 
 SILENT_SECONDS = 5.0
 """Whoever does not say how it is for so long is replaced."""
+
+
+OPEN_SECONDS = 600.0
+"""For so long an owner may fold a log before it is taken for stuck."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class _Shard:
 class Owners:
     """All shards of a run, each with an owner, always."""
 
-    def __init__(self, job: Job, workers: Callable[[], AtWork], on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, job: Job, workers: Callable[[int], AtWork], on_trouble: Callable[[str], None]) -> None:
         self._job = job
         self._workers = workers
         self._on_trouble = on_trouble
@@ -160,8 +164,9 @@ class Owners:
             more = (_left(rich) - _left(shard)) // 2
             if more and shard.serving.is_set() and rich.serving.is_set():
                 steps = await self.ask(rich.number, "cede", more)
+                rich.steps = (rich.steps or 0) - steps
+                shard.steps = (shard.steps or 0) + steps
                 await self.ask(shard.number, "receive", steps)
-                shard.steps, rich.steps = (shard.steps or 0) + steps, (rich.steps or 0) - steps
                 await self._look(shard)
                 await self._look(rich)
 
@@ -172,6 +177,11 @@ class Owners:
             return False
         return sum(map(_left, self._shards.values())) < len(self._shards)
 
+    @property
+    def under_way(self) -> int:
+        """How many steps were granted and are not recorded yet."""
+        return sum(0 if each.report is None else each.report.under_way for each in self._shards.values())
+
     def figures(self) -> Figures:
         """Of all shards, as they were last heard of."""
         return sum((shard.figures for shard in self._shards.values()), Figures())
@@ -181,6 +191,12 @@ class Owners:
         for shard in list(self._shards.values()):
             await shard.serving.wait()
             await self._look(shard)
+
+    async def close(self) -> list[str]:
+        """Close all logs; their digests, in order of the shards. An owner that goes meanwhile is replaced."""
+        digests = await self.ask_all("close")
+        self.end()
+        return digests
 
     def views(self) -> tuple[OwnerView, ...]:
         return tuple(_view(self._shards[number]) for number in self)
@@ -199,6 +215,8 @@ class Owners:
                 await self._replace(shard)
                 continue
             trouble = await self._look(shard)
+            if trouble == CLOSED:
+                return
             if trouble:
                 self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
                 shard.serving.clear()
@@ -217,20 +235,22 @@ class Owners:
     async def _replace(self, shard: _Shard) -> None:
         shard.generation += 1
         name = owner_name(self._job.run, shard.number, shard.generation)
-        actor = place(ShardOwner, name)
-        workers = self._workers()
+        workers, actor = self._workers(shard.number), None
         try:
+            actor = place(ShardOwner, name)
             await ask(
                 actor.open.remote(
                     self._job, shard.number, shard.steps, lives=workers.lives, at_work=workers.at_work
-                )
+                ),
+                seconds=OPEN_SECONDS,
             )
             shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
             if self._stopping:
                 await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
-            end(actor)
+            if actor is not None:
+                end(actor)
             await asyncio.sleep(LOOK_SECONDS)
             return
         if shard.report is not None:

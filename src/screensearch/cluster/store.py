@@ -31,6 +31,10 @@ ALONE_SECONDS = 900.0
 """A worker that nobody has answered for so long ends: its run is over, or its cluster is."""
 
 
+class Alone(ScreenSearchError):
+    """Nobody answers any more: the run is over, or out of reach."""
+
+
 class Retired(ScreenSearchError):
     """Another worker has taken the place of this one."""
 
@@ -43,7 +47,7 @@ class ClusterStore:
         self._life = life
         self._owners: dict[int, tuple[Place, Any]] = {}  # by shard
         self._shards: dict[ShardKey, int] = {}
-        self._here = 0  # the shard that the episode is in
+        self.shard = 0  # that the episode is in
         self._configuration: tuple[tuple[str, str], ...] = ()  # of the episode
         self.heard = time.monotonic()  # when an owner last answered
         self.waits = False
@@ -52,9 +56,9 @@ class ClusterStore:
 
     async def begin(self, begin: Begin) -> Receipt:
         self.starts += 1
-        self._here = await self._shard(begin.sighting)
+        self.shard = await self._shard(begin.sighting)
         self._configuration = begin.configuration
-        return await self._ask(self._here, replace(begin, sighting=_inside(begin.sighting)))
+        return await self._ask(self.shard, replace(begin, sighting=_inside(begin.sighting)))
 
     async def begin_failed(self, failed: BeginFailed) -> Receipt:
         self.starts += 1
@@ -65,12 +69,12 @@ class ClusterStore:
         landed: Receipt | None = None
         sighting, source = report.sighting, shard_of(report.source)
         if sighting is not None and report.outcome in DECIDED:
-            self._here = await self._shard(sighting)
-            if self._here != source:
+            self.shard = await self._shard(sighting)
+            if self.shard != source:
                 landing = Land(
                     report.episode, report.step, _inside(sighting), report.evidence, self._configuration
                 )
-                landed = await self._ask(self._here, landing)
+                landed = await self._ask(self.shard, landing)
                 if landed.here is None:  # its life was over before
                     return landed
                 report = replace(report, sighting=None, landed=landed.here.state)
@@ -85,8 +89,8 @@ class ClusterStore:
 
     async def announce(self, announcement: Announce) -> None:
         """Nothing waits for this, and nothing depends on its arrival."""
-        if self._here in self._owners:
-            self._owners[self._here][1].announce.remote(self._life, pack_body(announcement))
+        if self.shard in self._owners:
+            self._owners[self.shard][1].announce.remote(self._life, pack_body(announcement))
 
     async def _shard(self, sighting: Sighting) -> int:
         """Where a screen belongs."""
@@ -94,12 +98,17 @@ class ClusterStore:
             return shard_of(sighting.row)
         assert sighting.screen is not None  # one of the two is there
         key = shard_key(sighting.screen.metadata)
+        asked = time.monotonic()
         while key not in self._shards:
+            self.waits = True
             number = await self._conductor_says("shard", key)
-            if number is None:
-                await asyncio.sleep(AGAIN_SECONDS)
-            else:
+            if number is not None:
                 self._shards[key] = int(number)
+            elif time.monotonic() - asked > ALONE_SECONDS:
+                raise Alone(f"no conductor of run {self._run} answered for {ALONE_SECONDS:.0f} s")
+            else:
+                await asyncio.sleep(AGAIN_SECONDS)
+        self.waits = False
         return self._shards[key]
 
     async def _ask(self, shard: int, message: Begin | BeginFailed | Land | Report) -> Receipt:
@@ -128,25 +137,26 @@ class ClusterStore:
             if place is not None and owner is not None:
                 answering = asyncio.ensure_future(ask(owner.handle.remote(self._life, body)))
                 try:
-                    answer = await self._patiently(answering, place)
+                    answer = await self._patiently(answering, place, asked + ALONE_SECONDS)
                 except (StoreFailed, Gone):
                     answer = None  # it is not the owner any more
                 if isinstance(answer, bytes):
                     self._owners[shard] = (place, owner)
                     return answer
             await asyncio.sleep(AGAIN_SECONDS)
-        raise StoreFailed(f"no owner of run {self._run} answered for {ALONE_SECONDS:.0f} s")
+        raise Alone(f"no owner of run {self._run} answered for {ALONE_SECONDS:.0f} s")
 
-    async def _patiently(self, answering: asyncio.Future[Any], place: Place) -> object:
+    async def _patiently(self, answering: asyncio.Future[Any], place: Place, until: float) -> object:
         """The answer of an owner; None once another has taken its place."""
-        while True:
+        while time.monotonic() < until:
             done, _ = await asyncio.wait({answering}, timeout=ANSWER_SECONDS)
             if done:
                 return answering.result()
             now, _ = await self._locate(place.shard)
             if now is not None and now != place:
-                answering.cancel()
-                return None
+                break
+        answering.cancel()
+        return None
 
     async def _locate(self, shard: int) -> tuple[Place | None, Any]:
         """Who owns a shard, if anyone does at the moment."""

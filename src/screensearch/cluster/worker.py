@@ -50,6 +50,7 @@ class ClusterWorker:
             process=os.getpid(),
             silent_seconds=time.monotonic() - store.heard,
             waits=store.waits,
+            shard=store.shard,
             steps=store.steps,
             starts=store.starts,
             ended=self._working.done(),

@@ -59,6 +59,8 @@ class Budget:
         """Go on with a run that has so many steps and states. A plateau counts from here."""
         self.taken = self._last_discovery = taken
         self._found = states
+        if self._steps is not None:
+            self._steps = max(self._steps, taken)  # what is taken cannot be ceded
 
     def cede(self, most: int) -> int:
         """Give so many steps away, as far as nobody was granted them; returns how many it were."""

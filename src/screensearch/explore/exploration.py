@@ -37,6 +37,7 @@ from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import Manifest, RunFolder, create_run, open_run_folder, own
+from screensearch.record.stores import PostgresStore
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
 
@@ -173,6 +174,7 @@ def _explore(
 ) -> Summary:
     with own(folder) as run:
         settings = settings_from_document(run.manifest.settings)
+        _check_one_shard(run)
         log = run.write_log(take_over=take_over)
         try:
             if environment is None:
@@ -199,6 +201,16 @@ def _explore(
             return exploration.summary()
         finally:
             log.close()
+
+
+def _check_one_shard(run: RunFolder) -> None:
+    """Refuse a run whose screens several owners share: one alone would take theirs for new."""
+    shards = run.store.shards() if isinstance(run.store, PostgresStore) else [0]
+    if len(shards) > 1:
+        raise SettingsError(
+            f"the run at {run.path} was explored on a cluster and has {len(shards)} shards: resume it there, "
+            "with --cluster"
+        )
 
 
 def try_out(environment: str, settings: Settings) -> None:

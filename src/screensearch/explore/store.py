@@ -206,26 +206,23 @@ class ShardStore:
         with self._batch():
             self._append(lost)
 
+    def dismiss(self, worker: int) -> None:
+        """A worker has ended, and owes nothing: what it was granted is free, where it stood forgotten."""
+        self.budget.release(worker)
+        self._under_way.pop(worker, None)
+        self._places.pop(worker, None)
+
     def recall(self, worker: int) -> None:
         """Take the place of a worker from the log: it is at work, and this store has not heard of it yet.
 
         It has a step under way, which is lost if the worker is.
         """
-        number, step = self.log.last_episode(worker), 0
-        if number < 0:
+        found = self.log.latest_entry(worker)
+        if found is None or found.step >= self.settings.explore.episode_steps:
             return
-        episode = EpisodeId(worker, number)
-        found = last = self.log.find(episode, step)
-        while found is not None and step < self.settings.explore.episode_steps:
-            last, step = found, step + 1
-            found = self.log.find(episode, step)
-        self.budget.grant(worker)
-        if (
-            last is not None
-            and last[1].decision is not None
-            and last[1].step < self.settings.explore.episode_steps
-        ):
-            self._places[worker] = Place(episode, last[1].step, last[1].decision.state)
+        if found.decision is not None and found.decision.how != ELSEWHERE:
+            self.budget.grant(worker)
+            self._places[worker] = Place(found.episode, found.step, found.decision.state)
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint now and then: ever more rarely, since each costs as much as the graph is large."""

@@ -139,6 +139,10 @@ class Log(Protocol):
         """The greatest episode number of a worker, -1 when it has none."""
         ...
 
+    def latest_entry(self, worker: int) -> Entry | None:
+        """The latest step of a worker's latest episode, if it has one."""
+        ...
+
     def screen(self, row: int) -> Screen:
         """The screen of a row; `FormatError` when there is none."""
         ...

@@ -114,6 +114,12 @@ class PostgresReading:
         )
         return int(latest)
 
+    def latest_entry(self, worker: int) -> Entry | None:
+        found = self._rows(
+            f"{_ENTRY} AND worker = %s ORDER BY episode DESC, step DESC LIMIT 1", self._log, worker
+        )
+        return _decoded(found[0])[1] if found else None
+
     def screen(self, row: int) -> Screen:
         found = self._rows(
             f"SELECT {_SCREEN} FROM screens "

@@ -65,6 +65,14 @@ class ShardedLog:
     def last_episode(self, worker: int) -> int:
         return max(log.last_episode(worker) for _, log in self.shards)
 
+    def latest_entry(self, worker: int) -> Entry | None:
+        placed = [
+            _placed(entry, shard)
+            for shard, log in self.shards
+            if (entry := log.latest_entry(worker)) is not None
+        ]
+        return max(placed, key=lambda entry: (entry.episode.number, entry.step), default=None)
+
     def screen_id(self, screen: Screen) -> int | None:
         for shard, log in self.shards:
             row = log.screen_id(screen)

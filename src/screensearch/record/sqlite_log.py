@@ -312,6 +312,14 @@ class SqliteLog:
         with _translated(self.path):
             return int(self._one("SELECT coalesce(max(episode), -1) FROM entries WHERE worker = ?", worker))
 
+    def latest_entry(self, worker: int) -> Entry | None:
+        with _translated(self.path):
+            found = self._connection.execute(
+                "SELECT * FROM whole_entries WHERE worker = ? ORDER BY episode DESC, step DESC LIMIT 1",
+                (worker,),
+            ).fetchone()
+        return None if found is None else decode_entry(StoredEntry(*found[1:]))
+
     def screen(self, row: int) -> Screen:
         with _translated(self.path):
             found = self._connection.execute("SELECT * FROM whole_screens WHERE id = ?", (row,)).fetchone()

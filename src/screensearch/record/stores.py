@@ -130,6 +130,7 @@ class PostgresStore:
         return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
 
     def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
+        """This shard, for its owner."""
         return _postgres_log().open_to_write(self.url, self.run, self._shard, take_over=take_over)
 
     def discard(self) -> None:

@@ -1,0 +1,69 @@
+"""What workers see of owners that come and go is what a single owner would have shown them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from pathlib import Path
+
+import pytest
+from checker import problems_of
+from cluster_faults import Faults
+from history import Recorded, read_history
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster
+
+import screensearch as ss
+from screensearch.cluster.launch import Attached, start_on_cluster
+from screensearch.cluster.store import ClusterStore
+from screensearch.environments.protocol import Means
+from screensearch.environments.specification import open_environment
+from screensearch.explore.worker import work
+
+pytest_plugins = ["cluster_fixtures"]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+ENVIRONMENT = "synthetic:notepad"
+WORKERS = 3
+FAULTS = ("kill_owner", "crash_database", "freeze_owner", "kill_conductor", "kill_owner")
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+
+
+async def drive(run: str, worker: int, history: Path) -> None:
+    """A worker of this process, whose calls are noted."""
+    world = open_environment(ENVIRONMENT, Means(screenshots=False))
+    store = Recorded(ClusterStore(run, time.time_ns()), history)
+    await work(world, store, SETTINGS, folder=history, worker=worker, seed=3, first_episode=0)
+
+
+async def test_a_history_with_owners_that_come_and_go_is_one_of_a_single_owner(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder, history = tmp_path / "run", tmp_path / "history"
+    (history / "truth").mkdir(parents=True)
+    run = await asyncio.to_thread(
+        start_on_cluster,
+        cluster.address,
+        ENVIRONMENT,
+        folder,
+        settings=SETTINGS,
+        stop=ss.StopRule(steps=1_000_000),
+        workers=0,  # ours are here
+        seed=3,
+        store=database.url(),
+    )
+    attached = await asyncio.to_thread(Attached, cluster.address, folder)
+    faults = Faults(attached, cluster, database, random.Random(3))
+    at_work = [asyncio.ensure_future(drive(run, worker, history)) for worker in range(WORKERS)]
+    await asyncio.to_thread(faults.wait, lambda view: view.progress.steps > 50)
+    for name in FAULTS:
+        await asyncio.to_thread(faults.inject, name)
+    await asyncio.to_thread(attached.stop, "interrupted")
+    await asyncio.gather(*at_work)
+    summary = await asyncio.to_thread(attached.follow, lambda view: None)
+    with ss.open_run(folder) as opened:
+        assert opened.verify().problems == ()
+        assert problems_of(history, opened.log, opened.settings) == []
+        assert opened.graph.digest() == summary.digest
+    assert len(read_history(history).calls) > summary.steps  # arrivals, too
