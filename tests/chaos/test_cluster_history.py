@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from screensearch.explore.worker import work
 pytest_plugins = ["cluster_fixtures"]
 pytestmark = pytest.mark.xdist_group("cluster")
 
-ENVIRONMENT = "synthetic:notepad"
+ENVIRONMENT = "synthetic:generated?states=2000"  # one shard: the model knows no others
 WORKERS = 3
 FAULTS = ("kill_owner", "crash_database", "freeze_owner", "kill_conductor", "kill_owner")
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
@@ -33,8 +34,8 @@ SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 async def drive(run: str, worker: int, history: Path) -> None:
     """A worker of this process, whose calls are noted."""
     world = open_environment(ENVIRONMENT, Means(screenshots=False))
-    store = Recorded(ClusterStore(run, time.time_ns()), history)
-    await work(world, store, SETTINGS, folder=history, worker=worker, seed=3, first_episode=0)
+    with closing(Recorded(ClusterStore(run, time.time_ns()), history)) as store:
+        await work(world, store, SETTINGS, folder=history, worker=worker, seed=3, first_episode=0)
 
 
 async def test_a_history_with_owners_that_come_and_go_is_one_of_a_single_owner(

@@ -89,7 +89,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     here = ("--cluster", cluster.address)
     begun = command(
         *("explore", ENVIRONMENT, "--store", database.url(), "--steps", "1000000", "--out", folder),
-        *("--no-screenshots", "--detach", "--metrics", "0", *here),
+        *("--no-screenshots", "--detach", "--metrics", "0.0.0.0:0", *here),
     )
     assert begun.returncode == 0, begun.stderr
     attached = Attached(cluster.address, folder)
