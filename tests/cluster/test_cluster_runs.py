@@ -14,12 +14,17 @@ from ray_cluster import TOKEN, RayCluster
 
 import screensearch as ss
 from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
+from screensearch.domain.shard import shard_of
+from screensearch.domain.transition import Outcome
 from screensearch.errors import RunBusy, RunNotFound, SettingsError
+from screensearch.explore.store import make_resolver
+from screensearch.record.sharded_log import ShardedLog
 
 pytest_plugins = ["cluster_fixtures"]
 pytestmark = pytest.mark.xdist_group("cluster")  # they share one, which takes a while to start
 
-ENVIRONMENT = "synthetic:notepad"
+ENVIRONMENT = "synthetic:generated?states=500"  # of one look and one text size, so of one shard
+VARIED = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 
 
@@ -30,10 +35,11 @@ def explore(
     *,
     steps: int,
     workers: int = 1,
+    environment: str = ENVIRONMENT,
 ) -> ss.Summary:
     start_on_cluster(
         cluster.address,
-        ENVIRONMENT,
+        environment,
         folder,
         settings=SETTINGS,
         stop=ss.StopRule(steps=steps),
@@ -150,3 +156,27 @@ def test_a_run_on_a_cluster_cannot_be_kept_in_a_file(cluster: RayCluster, tmp_pa
     ss.start_exploration(ENVIRONMENT, tmp_path / "run", stop=ss.StopRule(steps=3), settings=SETTINGS)
     with pytest.raises(SettingsError, match="is a file"):
         resume_on_cluster(cluster.address, tmp_path / "run", stop=ss.StopRule(steps=5), workers=1)
+
+
+def test_screens_of_other_looks_and_sizes_have_owners_of_their_own(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    summary = explore(cluster, database, folder, steps=400, workers=2, environment=VARIED)
+    with ss.open_run(folder) as run:
+        assert isinstance(run.log, ShardedLog)
+        assert len(run.log.shards) > 1
+        assert run.verify().problems == ()
+        states = list(run.states())
+        looks = {(shard_of(state.id), state.display_mode, state.text_size) for state in states}
+        assert len(looks) == len(run.log.shards)
+        assert len(states) == summary.states
+        taken = [entry for entry in run.transitions() if entry.outcome is not Outcome.LOST]
+        assert len(taken) == summary.steps <= 400
+        alone = make_resolver(run.settings)
+        one: dict[int, int] = {}
+        for (_, state, _), screen in run.log.known_screens():  # merged as a single owner would
+            assert one.setdefault(state, alone.resolve(screen).state) == alone.resolve(screen).state
+        assert len(set(one.values())) == len(one)
+    with pytest.raises(SettingsError, match="--cluster"):
+        ss.resume_exploration(folder, stop=ss.StopRule(steps=500))
