@@ -30,7 +30,7 @@ def chosen(number: int, random: random.Random, *, networks: bool) -> list[str]:
     """So many faults: each kind at least once if there is room, those that take long no more than needed."""
     slow = [kind for kind in SLOW if networks or kind != "cut_off_node"]
     quick = [kind for kind in KINDS if kind not in SLOW]
-    every = 10  # of so many, one is slow
+    every = 20  # of so many, one is slow
     faults = [*slow, *quick]
     faults += [
         random.choice(slow if place % every == 0 else quick) for place in range(1, number - len(faults) + 1)
