@@ -120,7 +120,7 @@ def test_resume_goes_on_and_refuses_other_settings(folder: str) -> None:
     assert json.loads(result.stdout)["steps"] == 180
     refused = run("explore", "--resume", "--out", folder, "--set", "select.c_puct=2")
     assert refused.exit_code == 1
-    assert "keeps its environment, seed, settings and store" in refused.output
+    assert "keeps its environment, seed, settings, store and artifacts" in refused.output
 
 
 def test_plugins_lists_every_kind() -> None:

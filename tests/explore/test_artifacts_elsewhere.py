@@ -36,11 +36,11 @@ def test_a_run_with_pictures_in_a_bucket_is_shown_verified_and_resumed(
     s3: S3Server, bucket: str, tmp_path: Path
 ) -> None:
     folder, place = tmp_path / "run", f"{bucket}/notepad"
-    explore = ["explore", "synthetic:notepad", "--steps", "60", "--seed", "5", "--artifacts", place]
+    explore = ["explore", "synthetic:notepad", "--steps", "25", "--seed", "5", "--artifacts", place]
     explored = CliRunner().invoke(main, [*explore, "--out", str(folder)])
     assert explored.exit_code == 0, explored.output
     assert not (folder / "artifacts").exists()
-    here = start_exploration("synthetic:notepad", tmp_path / "here", stop=StopRule(steps=60), seed=5)
+    here = start_exploration("synthetic:notepad", tmp_path / "here", stop=StopRule(steps=25), seed=5)
     with open_run(folder) as run:
         assert run.graph.digest() == here.digest
         checked = run.verify()
@@ -51,7 +51,7 @@ def test_a_run_with_pictures_in_a_bucket_is_shown_verified_and_resumed(
         assert run.screenshot(run.entry(state.first_seen)) is not None
     shown = CliRunner().invoke(main, ["show", str(folder), "1"])
     assert state.screenshot in "".join(shown.output.split())
-    resume_exploration(folder, stop=StopRule(steps=90), workers=2)
+    resume_exploration(folder, stop=StopRule(steps=35), workers=2)
     assert CliRunner().invoke(main, ["verify", str(folder)]).exit_code == 0
     stored = [path for path in s3.files().find(place) if path.endswith(".png")]
     s3.files().rm(stored[0])
