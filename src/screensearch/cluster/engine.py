@@ -10,6 +10,7 @@ from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
+from ray.experimental import internal_kv
 
 from screensearch.cluster.names import NAMESPACE, SLOT
 from screensearch.errors import ScreenSearchError
@@ -19,6 +20,8 @@ CONTROL = "control"
 
 
 KNOCK_SECONDS = 5.0
+
+_MEMORY = NAMESPACE.encode()
 
 Gone = RayError
 """What is raised when the other side cannot answer: the actor, its node or the cluster is gone."""
@@ -105,6 +108,27 @@ def _named() -> list[str]:
     return [each["name"] for each in named if each["namespace"] == NAMESPACE]
 
 
+def remember(what: bytes) -> None:
+    """Keep this for the actor that calls, over all its lives."""
+    internal_kv._internal_kv_put(_itself(), what, overwrite=True, namespace=_MEMORY)
+
+
+def recall() -> bytes | None:
+    """What the actor that calls has kept."""
+    kept: bytes | None = internal_kv._internal_kv_get(_itself(), namespace=_MEMORY)
+    return kept
+
+
+def forget() -> None:
+    """Nothing is to be kept any more for the actor that calls."""
+    internal_kv._internal_kv_del(_itself(), namespace=_MEMORY)
+
+
+def _itself() -> bytes:
+    """The actor that calls: the same in all its lives."""
+    return str(ray.get_runtime_context().get_actor_id()).encode()
+
+
 def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:
     """Start an actor that outlives whoever started it; `restarts`: also its process and its node."""
     made = ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]
@@ -122,6 +146,12 @@ def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, r
 def control(method: Any) -> Any:
     """Mark a method as one that asks how an actor is."""
     return ray.method(concurrency_group=CONTROL)(method)
+
+
+def cause_of(problem: BaseException) -> BaseException:
+    """What was raised on the other side, if it was there."""
+    cause = getattr(problem, "cause", None)
+    return cause if isinstance(cause, BaseException) else problem
 
 
 async def ask(reference: Any, *, seconds: float | None = None) -> Any:

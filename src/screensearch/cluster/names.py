@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 from screensearch.domain.shard import ShardKey
+from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.explore.budget import StopRule
 from screensearch.explore.progress import Figures, Progress, Summary
 from screensearch.explore.wire import Assignment, Failed
@@ -45,6 +47,7 @@ class Job:
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule
+    take_over: bool = False  # the log, at the start, from whoever seems to have it
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,31 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """With what another life of a worker can begin."""
+
+    episode: int  # that it has not used
+    life: int  # the latest that the owner knows of
+
+
+class OwnerBroke(StoreFailed):
+    """An owner failed over one of the messages that it had taken, by a fault of its own."""
+
+
+class WrongVersion(ScreenSearchError):
+    """A node has another version of this project than the one that the run was started with."""
+
+
+def check_version(wanted: str) -> None:
+    """Raise `WrongVersion` unless this node has that one."""
+    ours = version("screensearch")
+    if ours != wanted:
+        raise WrongVersion(
+            f"this node has screensearch {ours}, the run was started with {wanted}: install that one there"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class OwnerReport:
     """How an owner is: its figures, and what keeps it busy."""
 
@@ -105,7 +133,7 @@ class WorkerView:
 
     worker: int
     life: int
-    state: str  # waiting for a slot, working, ended
+    state: str  # see `workers`: waiting, working, resting or ended
     node: str = ""
     process: int = 0
     failures: int = 0

@@ -15,17 +15,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from screensearch.cluster.engine import control, this_node
-from screensearch.cluster.names import Job, OwnerReport
+from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
-from screensearch.errors import FormatError, RunNotFound, StoreFailed
+from screensearch.errors import FormatError, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report
 from screensearch.explore.metrics import Metrics
 from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
 from screensearch.explore.progress import Figures, figures_of
 from screensearch.explore.serving import Serving
-from screensearch.explore.store import ShardStore
+from screensearch.explore.store import DECIDED, ShardStore
 from screensearch.explore.wire import Failed, pack_body, unpack
 from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore
@@ -55,6 +55,7 @@ class ShardOwner:
         number: int,
         steps: int | None,
         *,
+        take_over: bool,
         lives: Mapping[int, int],
         at_work: Sequence[int],
     ) -> None:
@@ -62,11 +63,11 @@ class ShardOwner:
 
         `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
         """
-
+        check_version(job.version)
         settings = settings_from_document(job.settings)
 
         def opening() -> tuple[ShardStore, int, ShardKey | None]:
-            log = _open_or_create(PostgresStore(job.store, job.run, number))
+            log = _open_or_create(PostgresStore(job.store, job.run, number), take_over=take_over)
             try:
                 shard = ShardStore(log, settings, Budget(steps=steps), shard=number)
                 for worker in at_work:
@@ -87,9 +88,11 @@ class ShardOwner:
         """Nothing can be written any more: whoever waits is told at once, and asks the next owner."""
         problem = None if broken.cancelled() else broken.exception()
         self._failure = self._failure or f"{problem or 'the log is closed'}"
+        ours = problem is not None and not isinstance(problem, ScreenSearchError)
+        said = OwnerBroke(f"{problem!r}") if ours else StoreFailed(self._failure)
         for waiting in self._waiting:
             if not waiting.done():
-                waiting.set_exception(StoreFailed(self._failure))
+                waiting.set_exception(said)
 
     # -- for workers --------------------------------------------------------------------------
 
@@ -104,8 +107,10 @@ class ShardOwner:
         if not self._alive(message.episode.worker, life):
             return pack_body(Failed("another life of this worker is at work", retired=True))
         serving = self._open()[1]
-        if self._key is None and isinstance(message, Begin | Land) and message.sighting.screen is not None:
-            self._key = shard_key(message.sighting.screen.metadata)
+        key = _key_of(message)
+        self._key = self._key or key
+        if key not in (None, self._key):  # a conductor that was started anew has given the shard away twice
+            return pack_body(Failed("this shard is of screens of another kind", misplaced=True))
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[answer] = since = time.monotonic()
         try:
@@ -154,11 +159,11 @@ class ShardOwner:
             failure=self._failure,
         )
 
-    async def next_episode(self, worker: int) -> int:
-        """The first episode number that this worker has not used in this shard."""
+    async def beginning(self, worker: int) -> Beginning:
+        """With what another life of a worker can begin, as far as this shard is concerned."""
         shard, serving = self._open()
         async with serving.turn():
-            return shard.next_episode(worker)
+            return Beginning(shard.next_episode(worker), self._lives.get(worker, 0))
 
     async def lose(self, worker: int, life: int, why: str, failed: bool) -> None:
         """A worker's life is over: refuse whatever it may still say. If it failed, its step is lost."""
@@ -229,10 +234,10 @@ def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -
     return server.url.replace("//0.0.0.0:", f"//{this_node()}:")
 
 
-def _open_or_create(store: PostgresStore) -> Any:
+def _open_or_create(store: PostgresStore, *, take_over: bool) -> Any:
     """The log of a shard, whose first owner makes it."""
     try:
-        return store.open_to_write(take_over=True)
+        return store.open_to_write(take_over=take_over)
     except RunNotFound:
         if not store.shard:  # the first one is made with the run: without it there is none
             raise
@@ -244,6 +249,15 @@ def _key(log: Log) -> ShardKey | None:
     """What the screens of a shard have in common, as soon as it has one."""
     first = next(iter(log.known_screens()), None)
     return None if first is None else shard_key(first[1].metadata)
+
+
+def _key_of(message: Begin | BeginFailed | Land | Report) -> ShardKey | None:
+    """The kind of screens whose shard has to decide about this message; None if any of them has."""
+    if isinstance(message, BeginFailed) or message.sighting is None or message.sighting.screen is None:
+        return None
+    if isinstance(message, Report) and message.outcome not in DECIDED:
+        return None  # as of another application, seen by chance
+    return shard_key(message.sighting.screen.metadata)
 
 
 def _give(answer: asyncio.Future[bytes], said: Receipt | FormatError) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from screensearch.cluster.engine import Gone, ask, end, find_actor, place
+from screensearch.cluster.engine import Gone, actors_of, ask, cause_of, end, find_actor, place
 from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.domain.shard import ShardKey
+from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.progress import Figures
 from screensearch.record.stores import PostgresStore
 
@@ -23,9 +24,11 @@ LOOK_SECONDS = 1.0
 SILENT_SECONDS = 5.0
 """Whoever does not say how it is for so long is replaced."""
 
-
 OPEN_SECONDS = 600.0
 """For so long an owner may fold a log before it is taken for stuck."""
+
+MOST_REFUSALS = 10
+"""So many owners in a row that could not be one, wherever they were placed, end the run."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class _Shard:
     report: OwnerReport | None = None
     serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
     watching: asyncio.Task[None] | None = None
+    refusals: int = 0  # owners in a row that could not open the log where they were
 
     @property
     def figures(self) -> Figures:
@@ -64,20 +68,31 @@ class Owners:
         self._on_trouble = on_trouble
         self._shards: dict[int, _Shard] = {}
         self._stopping = False
+        self._hopeless: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def __iter__(self) -> Iterator[int]:
         return iter(sorted(self._shards))
 
-    async def find(self, generations: dict[int, int]) -> None:
-        """Have owners for the shards that the run has in the database; `generations` are of those before."""
+    async def despair(self) -> None:
+        """Raise once a log can not be opened, and no other try could; otherwise never return."""
+        await self._hopeless
+
+    async def find(self) -> None:
+        """Have owners for the shards that the run has in the database; those that are there may go on."""
+        generations = await self._generations()
         store = PostgresStore(self._job.store, self._job.run)
         while True:
             try:
                 numbers = await asyncio.to_thread(store.shards)
                 break
-            except Exception as problem:  # the database may be away; whatever it is, it is told
+            except StoreFailed as problem:  # the database is away
                 self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
                 await asyncio.sleep(LOOK_SECONDS)
+        if not numbers:
+            raise RunNotFound(
+                f"the database has no log of the run at {self._job.folder}: it was deleted there, or is of an "
+                "earlier backup"
+            )
         for number in numbers:
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
             shard = _Shard(number, steps, generation=generations.get(number, 0))
@@ -86,6 +101,15 @@ class Owners:
         for number in numbers:
             await self._shards[number].serving.wait()
         await self._count_steps_once()
+
+    async def _generations(self) -> dict[int, int]:
+        """Of each shard the latest owner that there is."""
+        found: dict[int, int] = {}
+        for name in await asyncio.to_thread(actors_of, self._job.run):
+            match name.split("/")[1:]:
+                case ["owner", shard, generation]:
+                    found[int(shard)] = max(found.get(int(shard), 0), int(generation))
+        return found
 
     async def _adopt(self, shard: _Shard) -> None:
         """Let an owner go on that was at work before: it need not be replaced, if it can be heard of."""
@@ -97,7 +121,7 @@ class Owners:
         if await self._look(shard) or shard.report is None or not shard.report.epoch:
             end(actor)
             return
-        shard.key, shard.steps = shard.report.key, shard.report.limit
+        shard.steps = shard.report.limit
         shard.serving.set()
 
     def _have(self, shard: _Shard) -> None:
@@ -118,7 +142,7 @@ class Owners:
             first.steps -= await self.ask(0, "cede", -more)
         await self._look(first)
 
-    async def shard(self, key: ShardKey) -> int:
+    def shard(self, key: ShardKey) -> int:
         """The shard of screens like these, made if there is none."""
         for shard in self._shards.values():
             if shard.key == key:
@@ -230,17 +254,26 @@ class Owners:
             shard.report = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             return _words(problem)
-        return shard.report.failure if shard.report is not None else ""
+        assert shard.report is not None
+        shard.key = shard.report.key or shard.key  # it knows best: what it has recorded stays
+        return shard.report.failure
 
     async def _replace(self, shard: _Shard) -> None:
+        """Another owner for a shard. All but the first of a run take the log from the one before."""
         shard.generation += 1
+        take_over = shard.generation > 1 or self._job.take_over
         name = owner_name(self._job.run, shard.number, shard.generation)
         workers, actor = self._workers(shard.number), None
         try:
             actor = place(ShardOwner, name)
             await ask(
                 actor.open.remote(
-                    self._job, shard.number, shard.steps, lives=workers.lives, at_work=workers.at_work
+                    self._job,
+                    shard.number,
+                    shard.steps,
+                    take_over=take_over,
+                    lives=workers.lives,
+                    at_work=workers.at_work,
                 ),
                 seconds=OPEN_SECONDS,
             )
@@ -251,12 +284,27 @@ class Owners:
             self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
             if actor is not None:
                 end(actor)
+            self._lose_hope(shard, cause_of(problem), take_over=take_over)
             await asyncio.sleep(LOOK_SECONDS)
             return
+        shard.refusals = 0
         if shard.report is not None:
             shard.key = shard.report.key or shard.key
         shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
         shard.serving.set()
+
+    def _lose_hope(self, shard: _Shard, problem: BaseException, *, take_over: bool) -> None:
+        """End the run if another try would fail as this one did. A database that is away comes back."""
+        if not isinstance(problem, ScreenSearchError):
+            return
+        same_everywhere = isinstance(problem, RunNotFound | FormatError) or (
+            isinstance(problem, RunBusy) and not take_over
+        )
+        if not same_everywhere and isinstance(problem, StoreFailed | RunBusy):
+            return
+        shard.refusals += 1
+        if (same_everywhere or shard.refusals >= MOST_REFUSALS) and not self._hopeless.done():
+            self._hopeless.set_exception(problem)
 
 
 def _left(shard: _Shard) -> int:
@@ -284,5 +332,5 @@ def _words(problem: BaseException) -> str:
     """The first line of what was raised, or what it is when it says nothing."""
     if isinstance(problem, TimeoutError):
         return f"it did not answer for {SILENT_SECONDS:.0f} s"
-    cause = getattr(problem, "cause", None) or problem  # what was raised on the other side
+    cause = cause_of(problem)
     return next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from screensearch.cluster.engine import Gone, ask, find_actor
-from screensearch.cluster.names import Place, conductor_name
+from screensearch.cluster.engine import Gone, ask, cause_of, find_actor
+from screensearch.cluster.names import OwnerBroke, Place, conductor_name
 from screensearch.domain.shard import ShardKey, first_of, shard_key, shard_of, within
 from screensearch.errors import FormatError, ScreenSearchError, StoreFailed
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report, Sighting
@@ -31,12 +32,24 @@ ALONE_SECONDS = 900.0
 """A worker that nobody has answered for so long ends: its run is over, or its cluster is."""
 
 
+MOST_BREAKDOWNS = 3
+"""So many owners in a row may fail over a message: then whoever sends it gives up, so that others go on."""
+
+
 class Alone(ScreenSearchError):
     """Nobody answers any more: the run is over, or out of reach."""
 
 
 class Retired(ScreenSearchError):
     """Another worker has taken the place of this one."""
+
+
+class Poisonous(FormatError):
+    """One owner after another has failed over a message."""
+
+
+class Misplaced(ScreenSearchError):
+    """A shard is of screens of another kind than the conductor has said."""
 
 
 class ClusterStore:
@@ -56,6 +69,9 @@ class ClusterStore:
 
     async def begin(self, begin: Begin) -> Receipt:
         self.starts += 1
+        return await self._well_placed(begin.sighting, lambda: self._begin(begin))
+
+    async def _begin(self, begin: Begin) -> Receipt:
         self.shard = await self._shard(begin.sighting)
         self._configuration = begin.configuration
         return await self._ask(self.shard, replace(begin, sighting=_inside(begin.sighting)))
@@ -66,6 +82,11 @@ class ClusterStore:
 
     async def record(self, report: Report) -> Receipt:
         """Record a step where it began. If it ended in another shard, that one says in which state, first."""
+        if report.sighting is None:
+            return await self._record(report)
+        return await self._well_placed(report.sighting, lambda: self._record(report))
+
+    async def _record(self, report: Report) -> Receipt:
         landed: Receipt | None = None
         sighting, source = report.sighting, shard_of(report.source)
         if sighting is not None and report.outcome in DECIDED:
@@ -91,6 +112,21 @@ class ClusterStore:
         """Nothing waits for this, and nothing depends on its arrival."""
         if self.shard in self._owners:
             self._owners[self.shard][1].announce.remote(self._life, pack_body(announcement))
+
+    async def _well_placed(
+        self, sighting: Sighting, attempt: Callable[[], Coroutine[None, None, Receipt]]
+    ) -> Receipt:
+        """Try again if the shard that was meant for this screen turns out to be of others."""
+        asked = time.monotonic()
+        while True:
+            try:
+                return await attempt()
+            except Misplaced as problem:
+                if sighting.screen is not None:
+                    self._shards.pop(shard_key(sighting.screen.metadata), None)
+                if time.monotonic() - asked > ALONE_SECONDS:
+                    raise Alone(f"no shard of run {self._run} takes this screen: {problem}") from problem
+            await asyncio.sleep(AGAIN_SECONDS)
 
     async def _shard(self, sighting: Sighting) -> int:
         """Where a screen belongs."""
@@ -119,6 +155,8 @@ class ClusterStore:
         finally:
             self.waits = False
             self.heard = time.monotonic()
+        if isinstance(answer, Failed) and answer.misplaced:
+            raise Misplaced(answer.message)
         if isinstance(answer, Failed):
             raise Retired(answer.message) if answer.retired else FormatError(answer.message)
         if not isinstance(answer, Receipt):
@@ -129,7 +167,7 @@ class ClusterStore:
 
     async def _answer(self, shard: int, body: bytes) -> bytes:
         """Whatever it takes: ask the owner, ask who has taken its place, ask that one."""
-        asked = time.monotonic()
+        asked, broke = time.monotonic(), 0
         while time.monotonic() - asked < ALONE_SECONDS:
             place, owner = self._owners.pop(shard, (None, None))
             if owner is None:
@@ -138,8 +176,13 @@ class ClusterStore:
                 answering = asyncio.ensure_future(ask(owner.handle.remote(self._life, body)))
                 try:
                     answer = await self._patiently(answering, place, asked + ALONE_SECONDS)
-                except (StoreFailed, Gone):
+                except (StoreFailed, Gone) as problem:
                     answer = None  # it is not the owner any more
+                    broke += isinstance(cause_of(problem), OwnerBroke)
+                    if broke == MOST_BREAKDOWNS:
+                        raise Poisonous(
+                            f"{broke} owners failed over its message: {cause_of(problem)}"
+                        ) from problem
                 if isinstance(answer, bytes):
                     self._owners[shard] = (place, owner)
                     return answer

@@ -6,12 +6,11 @@ import asyncio
 import logging
 import os
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from screensearch.cluster.engine import control, this_node
-from screensearch.cluster.names import Task, WorkerReport
-from screensearch.cluster.store import ClusterStore, Retired
+from screensearch.cluster.names import Task, WorkerReport, WrongVersion, check_version
+from screensearch.cluster.store import ClusterStore
 from screensearch.errors import FormatError, RunNotFound
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.wire import Failed
@@ -35,8 +34,6 @@ class ClusterWorker:
     async def _work(self) -> None:
         try:
             self._failed = _unfit(self._task) or await carry_out(self._task.assignment, self._store)
-        except Retired as problem:
-            self._failed = Failed(str(problem), retired=True)
         except Exception as problem:  # whatever a plugin raises: the conductor is told, and decides
             log.exception("worker %d failed", self._task.assignment.worker)
             self._failed = Failed(f"{type(problem).__name__}: {problem}")
@@ -60,11 +57,11 @@ class ClusterWorker:
 
 def _unfit(task: Task) -> Failed | None:
     """Why no worker of this run can be here, if so."""
-    ours, folder = version("screensearch"), Path(task.assignment.folder)
-    if ours != task.version:
-        return Failed(
-            f"this node has screensearch {ours}, the run was started with {task.version}", hopeless=True
-        )
+    folder = Path(task.assignment.folder)
+    try:
+        check_version(task.version)
+    except WrongVersion as problem:
+        return Failed(str(problem), hopeless=True)
     if task.assignment.artifacts:  # then nothing of it is needed here
         return None
     try:

@@ -144,11 +144,19 @@ def count_outcomes(outcomes: Mapping[str, int]) -> OutcomeCounts:
 class Meter:
     """Reads figures as they grow; rates are taken between readings, over a short window."""
 
-    def __init__(self, source: Callable[[], Figures], *, window_seconds: float = 5.0) -> None:
+    def __init__(
+        self,
+        source: Callable[[], Figures],
+        *,
+        at_start: Figures | None = None,
+        seconds: float = 0.0,
+        window_seconds: float = 5.0,
+    ) -> None:
+        """`at_start` and `seconds` are of an exploration that was begun earlier."""
         self._source = source
         self._window_seconds = window_seconds
-        self._begun = time.perf_counter()
-        self._at_start = source()
+        self._begun = time.perf_counter() - seconds
+        self._at_start = source() if at_start is None else at_start
         self._readings: deque[tuple[float, Figures]] = deque()
 
     @property
@@ -161,15 +169,17 @@ class Meter:
         while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:
             self._readings.popleft()
         then, before = self._readings[0]
-        landed = figures.landings - before.landings
+        landed = figures.landings - before.landings  # fewer when an owner was replaced in between
         return Progress(
             steps=figures.steps,
             states=figures.states,
             edges=figures.edges,
             seconds=now,
             steps_per_second=(figures.steps - before.steps) / (now - then) if now > then else 0.0,
-            revisit_rate=1 - (figures.states - before.states) / landed if landed else 0.0,
-            ambiguity=(figures.landings_ambiguity - before.landings_ambiguity) / landed if landed else 0.0,
+            revisit_rate=1 - (figures.states - before.states) / landed if landed > 0 else 0.0,
+            ambiguity=(figures.landings_ambiguity - before.landings_ambiguity) / landed
+            if landed > 0
+            else 0.0,
             **count_outcomes(figures.outcomes),
             worker_failures=figures.worker_failures,
             stopping=figures.stopping,

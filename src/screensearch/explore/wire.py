@@ -42,6 +42,7 @@ class Failed:
     never_started: bool = False  # it gave up, and it was the application that failed the last start
     hopeless: bool = False  # another start would end the same way
     retired: bool = False  # said to a worker: another one has taken its place
+    misplaced: bool = False  # said to a worker: another shard has to do with what it has seen
     store_failed: bool = False  # what it brought could not be kept: the run is to end with these words
 
 

@@ -1,0 +1,247 @@
+"""The workers of a run: placed, watched, and given another life when one is gone, silent or has failed.
+
+One that fails again and again is tried more and more seldom. It may be its machine: the run goes on as long
+as any worker can do something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from screensearch.cluster.engine import Gone, actors_of, ask, end, find_actor, place
+from screensearch.cluster.halt import Halt
+from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, worker_name
+from screensearch.cluster.owners import LOOK_SECONDS, SILENT_SECONDS, AtWork, Owners
+from screensearch.cluster.worker import ClusterWorker
+from screensearch.config import settings_from_document
+from screensearch.errors import ScreenSearchError
+from screensearch.explore.connection import patience_seconds
+from screensearch.explore.wire import Assignment
+from screensearch.explore.worker import LONGEST_BACK_OFF_SECONDS, back_off_seconds, too_futile
+
+log = logging.getLogger(__name__)
+
+WAITS = "waiting for a slot"
+WORKS = "working"
+RESTS = "failing, tried again later"
+ENDED = "ended"
+
+REST_SECONDS = 60.0
+"""For so long a worker rests that would only fail again, the first time; then twice as long each time."""
+
+LONGEST_REST_SECONDS = 900.0
+
+
+class Hopeless(ScreenSearchError):
+    """Another life of any worker would go the same way as the last ones."""
+
+    def __init__(self, message: str, *, never_started: bool) -> None:
+        super().__init__(message)
+        self.never_started = never_started
+
+
+@dataclass
+class _Worker:
+    """A worker over its lives."""
+
+    number: int
+    life: int = 0
+    actor: Any = None
+    report: WorkerReport | None = None
+    state: str = WAITS
+    failures: int = 0
+    futile: int = 0  # starts in a row without a step, over its lives
+    rests: int = 0  # in a row
+    adopted: bool = False  # it was at work before this conductor
+
+    @property
+    def at_work(self) -> bool:
+        """Whether its latest life is not over."""
+        return self.adopted or self.state == WORKS
+
+    def view(self) -> WorkerView:
+        node, process = ("", 0) if self.report is None else (self.report.node, self.report.process)
+        return WorkerView(self.number, self.life, self.state, node, process, self.failures)
+
+
+class Workers:
+    """All workers of a run, each with a life, while there is something to do."""
+
+    def __init__(self, job: Job, halt: Halt, on_trouble: Callable[[str], None]) -> None:
+        self._job = job
+        self._settings = settings_from_document(job.settings)
+        self._halt = halt
+        self._on_trouble = on_trouble
+        self._workers = [_Worker(number) for number in range(job.workers)]
+        self.failures = 0  # of all, those before this conductor included
+
+    def views(self) -> tuple[WorkerView, ...]:
+        return tuple(each.view() for each in self._workers)
+
+    def at_work(self, shard: int) -> AtWork:
+        """The workers as an owner of a shard must know them; at work are those last heard of there."""
+        return AtWork(
+            lives={each.number: each.life + (not each.at_work) for each in self._workers if each.life},
+            at_work=[
+                each.number
+                for each in self._workers
+                if each.at_work and (each.report is None or each.report.shard == shard)
+            ],
+        )
+
+    async def adopt(self) -> None:
+        """Find those that were at work before this conductor. Of two lives of one, the later is at work."""
+        for name in await asyncio.to_thread(actors_of, self._job.run):
+            match name.split("/")[1:]:
+                case ["worker", number, life]:
+                    actor = await asyncio.to_thread(find_actor, name)
+                    if actor is None:
+                        continue
+                    worker = self._workers[int(number)] if int(number) < len(self._workers) else None
+                    if worker is None or int(life) <= worker.life:
+                        end(actor)
+                        continue
+                    if worker.actor is not None:
+                        end(worker.actor)
+                    worker.life, worker.actor, worker.adopted = int(life), actor, True
+
+    def end(self) -> None:
+        """End those at work at once."""
+        for worker in self._workers:
+            if worker.at_work:
+                end(worker.actor)
+
+    async def tend(self, owners: Owners) -> None:
+        """Give each one life after another while there is work left to do; `Hopeless` when none can."""
+        async with asyncio.TaskGroup() as tending:
+            for worker in self._workers:
+                tending.create_task(self._tend(worker, owners))
+
+    # -- one worker ---------------------------------------------------------------------------
+
+    async def _tend(self, worker: _Worker, owners: Owners) -> None:
+        while worker.adopted or not (self._halt.asked.is_set() or owners.out_of_steps):
+            why = await self._live(worker, owners)
+            if why is None:
+                await owners.ask_all("lose", worker.number, worker.life, "", False)
+                worker.state = WAITS
+                await owners.renew()
+                continue
+            worker.failures += 1
+            self.failures += 1
+            self._on_trouble(f"worker {worker.number}: {why}")
+            await owners.ask_all("lose", worker.number, worker.life, why, True)
+            await owners.renew()  # its step is free again
+            await self._pause(worker, why, begun=owners.figures().steps > 0)
+            worker.state = WAITS
+        worker.state = ENDED
+
+    async def _pause(self, worker: _Worker, why: str, *, begun: bool) -> None:
+        """Wait before another life, the longer the less there is to hope for; raise if nobody has hope."""
+        report = worker.report
+        failed = None if report is None else report.failed
+        steps, starts = (0, 0) if report is None else (report.steps, report.starts)
+        worker.futile = starts if steps else worker.futile + max(starts, 1)
+        if steps:
+            worker.rests = 0
+        never_started = failed is not None and failed.never_started
+        if failed is not None and (failed.store_failed or failed.gave_up):
+            problem = failed.message
+        elif failed is not None and failed.hopeless:
+            problem = f"worker {worker.number} failed: {failed.message}"
+        elif too_futile(worker.futile, begun=begun):
+            problem = (
+                f"the last {worker.futile} starts of worker {worker.number} led to no step; the last: {why}"
+            )
+        else:
+            worker.state = WAITS
+            await self._wait(back_off_seconds(worker.futile) if worker.futile else 0.0)
+            return
+        worker.state = RESTS
+        worker.rests += 1
+        if all(each.state in (RESTS, ENDED) for each in self._workers):
+            raise Hopeless(problem, never_started=never_started)
+        await self._wait(min(REST_SECONDS * 2.0 ** (worker.rests - 1), LONGEST_REST_SECONDS))
+
+    async def _wait(self, seconds: float) -> None:
+        """So long, unless the run is to end."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._halt.asked.wait()
+
+    async def _live(self, worker: _Worker, owners: Owners) -> str | None:
+        """One life of a worker; why it failed, if it did."""
+        if not worker.adopted:
+            begins = await owners.ask_all("beginning", worker.number)
+            # Beyond all that anyone remembers; by the clock beyond what nobody does.
+            worker.life = 1 + max(worker.life, time.time_ns(), *(each.life for each in begins))
+            worker.report = None
+            name = worker_name(self._job.run, worker.number, worker.life)
+            task = self._task(worker, max(each.episode for each in begins))
+            worker.actor = place(ClusterWorker, name, task, takes_slot=True)
+        try:
+            return await self._watch(worker, owners)
+        finally:
+            worker.adopted = False
+            end(worker.actor)
+
+    def _task(self, worker: _Worker, first_episode: int) -> Task:
+        job = self._job
+        assignment = Assignment(
+            worker=worker.number,
+            environment=job.environment,
+            settings=job.settings,
+            folder=job.folder,
+            seed=job.seed,
+            first_episode=first_episode,
+            futile=worker.futile,
+            artifacts=job.artifacts,
+            run=job.run,
+            log_format=job.log_format,
+        )
+        return Task(job.run, worker.life, assignment, job.version)
+
+    async def _watch(self, worker: _Worker, owners: Owners) -> str | None:
+        """Ask a worker how it is until it ends; say why, if it failed."""
+        waiting = asyncio.ensure_future(ask(worker.actor.report.remote()))
+        try:
+            while not waiting.done():  # until there is a slot for it
+                await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
+                needless = self._halt.asked.is_set() or owners.out_of_steps
+                if needless and not waiting.done() and not worker.adopted:
+                    waiting.cancel()
+                    return None
+            report: WorkerReport = waiting.result()
+            worker.report, worker.state = report, WORKS
+            while not report.ended:
+                overdue = self._overdue(report)
+                if overdue:
+                    return overdue
+                await asyncio.sleep(LOOK_SECONDS)
+                worker.report = report = await ask(worker.actor.report.remote(), seconds=SILENT_SECONDS)
+        except TimeoutError:
+            return f"it did not say how it was for {SILENT_SECONDS:.0f} s, so it was ended"
+        except Gone as problem:
+            return str(problem).partition("\n")[0] or type(problem).__name__
+        return None if report.failed is None else report.failed.message
+
+    def _overdue(self, report: WorkerReport) -> str:
+        """Why a worker should be waited for no longer, if so."""
+        if report.waits:
+            return ""
+        silent, deadline = report.silent_seconds, self._settings.explore.step_deadline_seconds
+        if silent > deadline + LONGEST_BACK_OFF_SECONDS:
+            return (
+                f"nothing was heard of it for {silent:.0f} s (explore.step_deadline_seconds), so it was ended"
+            )
+        if min(silent, self._halt.seconds) > patience_seconds(self._settings):
+            return (
+                f"its step was not done {self._halt.seconds:.0f} s after the run was to stop, so it was ended"
+            )
+        return ""

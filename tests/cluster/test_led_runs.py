@@ -1,0 +1,184 @@
+"""How a run on a cluster is led when something is in its way: what it forgets, gives up, and insists on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster, descendants
+
+import screensearch as ss
+from screensearch.cluster.engine import connect, control, end, place
+from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
+from screensearch.cluster.names import OwnerBroke, Place, View, conductor_name
+from screensearch.cluster.store import ClusterStore, Poisonous
+from screensearch.domain.screen import Metadata, Screen
+from screensearch.domain.shard import ShardKey, shard_key, shard_of
+from screensearch.domain.transition import EpisodeId, Evidence
+from screensearch.errors import EnvironmentFailed
+from screensearch.explore.messages import Begin, Sighting
+from screensearch.record.run import open_run_folder
+from screensearch.record.stores import PostgresStore
+
+pytest_plugins = ["cluster_fixtures"]
+pytestmark = pytest.mark.xdist_group("cluster")
+
+ENVIRONMENT = "synthetic:generated?states=500"
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+
+
+def start(
+    cluster: RayCluster, database: PostgresServer, folder: Path, *, steps: int = 1_000_000, workers: int = 1
+) -> Attached:
+    start_on_cluster(
+        cluster.address,
+        ENVIRONMENT,
+        folder,
+        settings=SETTINGS,
+        stop=ss.StopRule(steps=steps),
+        workers=workers,
+        seed=5,
+        store=database.url(),
+    )
+    return Attached(cluster.address, folder)
+
+
+def wait(attached: Attached, steps: int) -> View:
+    while (view := attached.view()).progress.steps < steps:
+        time.sleep(0.1)
+    return view
+
+
+def kill_conductor(cluster: RayCluster) -> None:
+    for node in (cluster.head, *cluster.nodes):
+        for process in descendants(node.process.pid):
+            if b"Conductor" in Path(f"/proc/{process}/cmdline").read_bytes():
+                os.kill(process, signal.SIGKILL)
+
+
+def nothing(view: View) -> None:
+    """The run is followed, and nobody looks."""
+
+
+def test_a_conductor_that_is_started_anew_knows_what_was_before(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    attached = start(cluster, database, tmp_path / "run")
+    before = wait(attached, 30)
+    kill_conductor(cluster)
+    after = wait(attached, before.progress.steps + 30)
+    assert after.progress.seconds > before.progress.seconds
+    attached.stop()
+    while attached.view().phase != "ended":
+        time.sleep(0.1)
+    kill_conductor(cluster)  # also that it is over
+    summary = attached.follow(nothing)
+    assert summary.ended == "interrupted"
+    assert sum(summary.new_outcomes.values()) == summary.steps
+    assert summary.worker_failures == 0  # the worker was not disturbed
+    with ss.open_run(tmp_path / "run") as run:
+        assert run.verify().holds
+        assert run.graph.digest() == summary.digest
+
+
+def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_for(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    start(cluster, database, folder, steps=20).follow(nothing)
+    run = open_run_folder(folder).manifest.run
+    with closing(PostgresStore(database.url(), run).open_to_write()):
+        resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=40), workers=1)
+        with pytest.raises(EnvironmentFailed, match="take-over"):
+            Attached(cluster.address, folder).follow(nothing)
+        resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=40), workers=1, take_over=True)
+        assert Attached(cluster.address, folder).follow(nothing).steps == 40
+
+
+def test_a_run_whose_log_is_deleted_ends_and_says_so(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = start(cluster, database, folder)
+    wait(attached, 10)
+    PostgresStore(database.url(), open_run_folder(folder).manifest.run).discard()
+    with pytest.raises(EnvironmentFailed, match="holds no log"):
+        attached.follow(nothing)
+
+
+def test_a_run_can_be_given_up_while_its_database_is_away(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = start(cluster, database, folder)
+    wait(attached, 10)
+    database.stop("immediate")
+    try:
+        attached.give_up()
+        with pytest.raises(EnvironmentFailed, match="--resume"):
+            attached.follow(nothing)
+    finally:
+        database.start()
+
+
+def screen_of(mode: str) -> Screen:
+    return Screen(f"a screen in {mode}", ("a",), ("a",), "", Metadata("app", mode, "1.0", "main"))
+
+
+def arrival(worker: int, mode: str) -> Begin:
+    return Begin(EpisodeId(worker, 0), Sighting(screen=screen_of(mode)), Evidence())
+
+
+async def test_a_worker_that_was_sent_to_a_shard_of_other_screens_is_sent_on(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    attached = await asyncio.to_thread(start, cluster, database, tmp_path / "run", workers=0)
+    run = open_run_folder(tmp_path / "run").manifest.run
+    light, dark = ClusterStore(run, 1), ClusterStore(run, 1)
+    first = await light.begin(arrival(0, "light"))
+    dark._shards[shard_key(screen_of("dark").metadata)] = 0  # as a conductor said that knew no better
+    second = await dark.begin(arrival(1, "dark"))
+    assert first.here is not None
+    assert second.here is not None
+    assert (shard_of(first.here.state), shard_of(second.here.state)) == (0, 1)
+    await asyncio.to_thread(attached.stop)
+    await asyncio.to_thread(attached.follow, nothing)
+
+
+class Brittle:
+    """In the place of a conductor and of owners that have a fault: each breaks over what it is sent."""
+
+    def __init__(self, run: str) -> None:
+        self._run, self._generation = run, 0
+
+    async def shard(self, key: ShardKey) -> int:
+        return 0
+
+    @control
+    async def locate(self, shard: int) -> Place:
+        self._generation += 1
+        return Place(shard, self._generation, conductor_name(self._run))
+
+    async def handle(self, life: int, body: bytes) -> bytes:
+        raise OwnerBroke(repr(ZeroDivisionError("division by zero")))
+
+
+async def test_a_worker_whose_message_breaks_one_owner_after_another_gives_it_up(cluster: RayCluster) -> None:
+    import ray  # reads its settings, which `ray_cluster` makes
+
+    await asyncio.to_thread(connect, cluster.address)
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the nodes do not have this module
+    actor: Any = place(Brittle, conductor_name("brittle"), "brittle")
+    try:
+        with pytest.raises(Poisonous, match="3 owners failed over its message"):
+            await ClusterStore("brittle", 1).begin(arrival(0, "light"))
+    finally:
+        end(actor)
