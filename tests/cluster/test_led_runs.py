@@ -110,7 +110,7 @@ def test_a_run_whose_log_is_deleted_ends_and_says_so(
     attached = start(cluster, database, folder)
     wait(attached, 10)
     PostgresStore(database.url(), open_run_folder(folder).manifest.run).discard()
-    with pytest.raises(EnvironmentFailed, match="holds no log"):
+    with pytest.raises(EnvironmentFailed, match="is not in"):
         attached.follow(nothing)
 
 

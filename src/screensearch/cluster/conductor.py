@@ -87,13 +87,15 @@ class Conductor:
         )
 
     async def stop(self, why: str) -> None:
-        """Let steps under way finish, and take no more."""
+        """Let steps under way finish, and take no more. Once this returns, a later life knows it, too."""
         self._stop(why)
+        await self._keep()
 
     async def give_up(self) -> None:
         """End the workers at once; their steps are logged as lost."""
         self._stop("interrupted")
         self._halt.insist("interrupted")
+        await self._keep()
         self._workers.end()
 
     async def collect(self) -> None:
@@ -169,9 +171,9 @@ class Conductor:
         """Have owners, and the workers that are there; go on with what an earlier life knew."""
         await self._workers.adopt()
         await self._owners.find()
-        memory = self._memory
-        if memory is None:
-            memory = Memory(time.time(), self._owners.figures())
+        memory = self._memory or Memory(time.time())
+        if memory.at_start is None:
+            memory = replace(memory, at_start=self._owners.figures())
         self._workers.failures = memory.failures
         self._memory = memory
         seconds = max(0.0, time.time() - memory.begun)
@@ -272,10 +274,8 @@ class Conductor:
 
     async def _keep(self) -> None:
         """Let another life of this conductor know all this."""
-        if self._memory is None:  # nothing was begun; it may at least have ended
-            self._memory = Memory(time.time(), Figures())
         self._memory = replace(
-            self._memory,
+            self._memory or Memory(time.time()),
             failures=self._workers.failures,
             why=self._halt.why,
             summary=self._summary,

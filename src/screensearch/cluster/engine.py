@@ -129,6 +129,11 @@ def _itself() -> bytes:
     return str(ray.get_runtime_context().get_actor_id()).encode()
 
 
+def started_anew() -> bool:
+    """Whether the actor that calls had a life before this one."""
+    return bool(ray.get_runtime_context().was_current_actor_reconstructed)
+
+
 def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:
     """Start an actor that outlives whoever started it; `restarts`: also its process and its node."""
     made = ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]

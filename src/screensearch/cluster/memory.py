@@ -24,7 +24,7 @@ class Memory:
     """An exploration so far."""
 
     begun: float  # since the epoch, by the clock of the node where the conductor was then
-    at_start: Figures
+    at_start: Figures | None = None  # of the run then, once its owners were found
     states: int = 0
     discovered_at: int = 0  # steps when the latest state was found
     failures: int = 0  # of workers

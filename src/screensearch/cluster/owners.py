@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from screensearch.cluster.engine import Gone, actors_of, ask, cause_of, end, find_actor, place
+from screensearch.cluster.engine import Gone, actors_of, ask, cause_of, end, find_actor, place, started_anew
 from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.domain.shard import ShardKey
@@ -45,6 +45,7 @@ class _Shard:
 
     number: int
     steps: int | None  # that its owners may grant in all, those taken before included
+    ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
     key: ShardKey | None = None
     generation: int = 0  # of its latest owner
     place: Place | None = None
@@ -90,12 +91,12 @@ class Owners:
                 await asyncio.sleep(LOOK_SECONDS)
         if not numbers:
             raise RunNotFound(
-                f"the database has no log of the run at {self._job.folder}: it was deleted there, or is of an "
-                "earlier backup"
+                f"the database has no log of the run at {self._job.folder}: it was deleted there, or "
+                "the backup that was restored is older"
             )
         for number in numbers:
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            shard = _Shard(number, steps, generation=generations.get(number, 0))
+            shard = _Shard(number, steps, started_anew(), generation=generations.get(number, 0))
             await self._adopt(shard)
             self._have(shard)
         for number in numbers:
@@ -149,7 +150,8 @@ class Owners:
                 return shard.number
         free = next((shard for shard in self._shards.values() if shard.key is None), None)
         if free is None:
-            free = _Shard(max(self._shards, default=-1) + 1, None if self._job.stop.steps is None else 0)
+            number = max(self._shards, default=-1) + 1
+            free = _Shard(number, None if self._job.stop.steps is None else 0, ours=True)
             self._have(free)
         free.key = key
         return free.number
@@ -239,9 +241,7 @@ class Owners:
                 await self._replace(shard)
                 continue
             trouble = await self._look(shard)
-            if trouble == CLOSED:
-                return
-            if trouble:
+            if trouble and trouble != CLOSED:
                 self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
                 shard.serving.clear()
                 end(shard.actor)
@@ -259,9 +259,9 @@ class Owners:
         return shard.report.failure
 
     async def _replace(self, shard: _Shard) -> None:
-        """Another owner for a shard. All but the first of a run take the log from the one before."""
+        """Another owner for a shard. All but the first of an exploration take the log from the one before."""
         shard.generation += 1
-        take_over = shard.generation > 1 or self._job.take_over
+        take_over = shard.generation > 1 or shard.ours or self._job.take_over
         name = owner_name(self._job.run, shard.number, shard.generation)
         workers, actor = self._workers(shard.number), None
         try:
