@@ -13,6 +13,9 @@ from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import ShardStore
 from screensearch.record.log import FAILED_STARTS, failed_start
 
+WINDOW_SECONDS = 5.0
+"""Rates are taken over so long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -144,9 +147,8 @@ def count_outcomes(outcomes: Mapping[str, int]) -> OutcomeCounts:
 class Meter:
     """Reads figures as they grow; rates are taken between readings, over a short window."""
 
-    def __init__(self, source: Callable[[], Figures], *, window_seconds: float = 5.0) -> None:
+    def __init__(self, source: Callable[[], Figures]) -> None:
         self._source = source
-        self._window_seconds = window_seconds
         self._begun = time.perf_counter()
         self._at_start = source()
         self._readings: deque[tuple[float, Figures]] = deque()
@@ -158,7 +160,7 @@ class Meter:
     def read(self) -> Progress:
         now, figures = self.seconds, self._source()
         self._readings.append((now, figures))
-        while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:
+        while len(self._readings) > 2 and now - self._readings[0][0] > WINDOW_SECONDS:
             self._readings.popleft()
         then, before = self._readings[0]
         landed = figures.landings - before.landings
