@@ -23,10 +23,10 @@ from machine import describe_machine
 from screensearch.domain.transition import Choice, Evidence
 from screensearch.encode.encoder import Encoder
 from screensearch.explore.exposition import Exposition
-from screensearch.explore.messages import Begin, Receipt, Report, Sighting
+from screensearch.explore.messages import Begin, Message, Receipt, Report, Sighting
 from screensearch.explore.metrics import Metrics
 from screensearch.explore.observer import Observer
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.record.sqlite_log import SqliteLog
 
 MOST_OF_A_STEP = 0.01

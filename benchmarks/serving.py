@@ -26,8 +26,9 @@ import psycopg
 
 import screensearch as ss
 from machine import describe_machine
+from screensearch.explore.messages import Message
 from screensearch.explore.serving import Answer, Serving
-from screensearch.explore.store import Message, Submission
+from screensearch.explore.store import Submission
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "record"))
 

@@ -33,9 +33,9 @@ from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
 from screensearch.encode.encoder import atoms_key
 from screensearch.errors import FormatError
 from screensearch.explore.connection import Connection
-from screensearch.explore.messages import Begin, Receipt, Report, Sighting
+from screensearch.explore.messages import Begin, Message, Receipt, Report, Sighting
 from screensearch.explore.serving import Serving
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import Failed, Frames, pack
 from screensearch.record.log import Log
 from screensearch.record.postgres_log import PostgresLog

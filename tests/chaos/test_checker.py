@@ -18,7 +18,8 @@ from replayed import is_lost, read_log
 from screensearch.config import resolve
 from screensearch.domain.transition import Arrival, Decision, Entry, EpisodeId, Evidence, Transition
 from screensearch.explore.messages import Announce, Begin, Here, Report, Sighting, Tried
-from screensearch.explore.store import LocalStore, ShardStore
+from screensearch.explore.serving import LocalStore
+from screensearch.explore.store import ShardStore
 from screensearch.record.sqlite_log import SqliteLog
 
 

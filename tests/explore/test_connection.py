@@ -13,8 +13,8 @@ from sightings import ask, begin, open_store, report
 from screensearch.config import Settings
 from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.explore.connection import STOP_SECONDS, Connection, patience_seconds
-from screensearch.explore.messages import BeginFailed
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.messages import BeginFailed, Message
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import pack
 
 

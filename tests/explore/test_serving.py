@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from sightings import ask, begin, open_store, report
+from sightings import ask, begin, report
 
+from screensearch.config import Settings
 from screensearch.domain.screen import Screen
 from screensearch.domain.transition import Outcome, Transition
 from screensearch.errors import FormatError, StoreFailed
-from screensearch.explore.messages import Receipt
+from screensearch.explore.messages import Message, Receipt
 from screensearch.explore.serving import Serving
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.identify.resolve import Prepared
 from screensearch.record.log import Log
+from screensearch.record.sqlite_log import SqliteLog
 
 PATIENCE_SECONDS = 60.0
 
@@ -62,9 +64,8 @@ class Desk:
     """A store with a gated log, served, and what was answered in the order it came."""
 
     def __init__(self, folder: Path) -> None:
-        self.shard = open_store(folder)
-        self.gate = GatedLog(self.shard.log)
-        self.shard.log = cast("Log", self.gate)
+        self.gate = GatedLog(SqliteLog.create(folder / "log.sqlite"))
+        self.shard = ShardStore(cast("Log", self.gate), Settings())
         self.serving = Serving(self.shard)
         self.answers: list[tuple[Message, Receipt | FormatError]] = []
 

@@ -20,12 +20,12 @@ from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
 from screensearch.errors import FormatError, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import Budget
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report
+from screensearch.explore.messages import DECIDED, Announce, Begin, BeginFailed, Land, Receipt, Report
 from screensearch.explore.metrics import Metrics
 from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
 from screensearch.explore.progress import Figures, figures_of
 from screensearch.explore.serving import Serving
-from screensearch.explore.store import DECIDED, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import Failed, pack_body, unpack
 from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore

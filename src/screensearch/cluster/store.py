@@ -18,8 +18,16 @@ from screensearch.cluster.engine import Gone, ask, cause_of, find_actor
 from screensearch.cluster.names import OwnerBroke, Place, conductor_name
 from screensearch.domain.shard import ShardKey, first_of, shard_key, shard_of, within
 from screensearch.errors import FormatError, ScreenSearchError, StoreFailed
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Land, Receipt, Report, Sighting
-from screensearch.explore.store import DECIDED
+from screensearch.explore.messages import (
+    DECIDED,
+    Announce,
+    Begin,
+    BeginFailed,
+    Land,
+    Receipt,
+    Report,
+    Sighting,
+)
 from screensearch.explore.wire import Failed, pack_body, unpack
 
 ANSWER_SECONDS = 5.0

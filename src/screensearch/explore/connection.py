@@ -7,8 +7,8 @@ from typing import Protocol
 
 from screensearch.config import Settings, telling_seconds
 from screensearch.errors import FormatError
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Message, Receipt, Report
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import Failed, Frame, Frames, pack
 from screensearch.explore.worker import LONGEST_BACK_OFF_SECONDS
 

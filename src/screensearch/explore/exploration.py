@@ -32,7 +32,8 @@ from screensearch.explore.progress import (
     Summary,
     figures_of,
 )
-from screensearch.explore.store import LocalStore, ShardStore, make_resolver
+from screensearch.explore.serving import LocalStore
+from screensearch.explore.store import ShardStore, make_resolver
 from screensearch.explore.worker import NoStart, NothingToDo, means_of, work
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts

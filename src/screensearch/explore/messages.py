@@ -76,6 +76,18 @@ class Report:
     landed: StateId | None = None
 
 
+Message = Begin | BeginFailed | Land | Report
+"""What becomes an entry of the log, and is answered with a receipt once it is durable."""
+
+DECIDED = (Outcome.OK, Outcome.MISSED)
+"""Outcomes after which the application is still there, so that its screen is a state."""
+
+
+def step_of(message: Message) -> int:
+    """The step of its episode that a message is about; a beginning is step 0."""
+    return message.step if isinstance(message, Report | Land) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Announce:
     """A choice is about to be executed. Needs no answer; lets other workers prefer another one."""

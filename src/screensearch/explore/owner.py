@@ -22,10 +22,10 @@ from screensearch.config import settings_document
 from screensearch.errors import EnvironmentFailed, FormatError, StoreFailed
 from screensearch.explore.connection import Connection
 from screensearch.explore.logs import TEXT
-from screensearch.explore.messages import Receipt
+from screensearch.explore.messages import Message, Receipt
 from screensearch.explore.processes import how_it_ended, kill_group, reap
 from screensearch.explore.serving import Serving
-from screensearch.explore.store import Message, ShardStore
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import Assignment, Failed
 from screensearch.explore.worker import NoStart, back_off_seconds, too_futile
 

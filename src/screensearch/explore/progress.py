@@ -13,6 +13,9 @@ from screensearch.errors import ScreenSearchError
 from screensearch.explore.store import ShardStore
 from screensearch.record.log import FAILED_STARTS, failed_start
 
+WINDOW_SECONDS = 5.0
+"""Rates are taken over so long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -150,11 +153,9 @@ class Meter:
         *,
         at_start: Figures | None = None,
         seconds: float = 0.0,
-        window_seconds: float = 5.0,
     ) -> None:
         """`at_start` and `seconds` are of an exploration that was begun earlier."""
         self._source = source
-        self._window_seconds = window_seconds
         self._begun = time.perf_counter() - seconds
         self._at_start = source() if at_start is None else at_start
         self._readings: deque[tuple[float, Figures]] = deque()
@@ -166,7 +167,7 @@ class Meter:
     def read(self) -> Progress:
         now, figures = self.seconds, self._source()
         self._readings.append((now, figures))
-        while len(self._readings) > 2 and now - self._readings[0][0] > self._window_seconds:
+        while len(self._readings) > 2 and now - self._readings[0][0] > WINDOW_SECONDS:
             self._readings.popleft()
         then, before = self._readings[0]
         landed = figures.landings - before.landings  # fewer when an owner was replaced in between

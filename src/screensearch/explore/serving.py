@@ -1,5 +1,7 @@
 """Batches: while one is being made durable, the next one gathers, and its screens are searched for.
 
+With a single worker in the owner's own process there is nothing to gather: `LocalStore`.
+
 The store and its log belong to the event loop, except that a commit, which mostly waits for a disk or a
 database, is made in a thread. Until it is done nothing else may touch the log: whoever wants to takes a turn.
 """
@@ -12,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
 from screensearch.errors import FormatError
-from screensearch.explore.messages import Receipt
-from screensearch.explore.store import Message, ShardStore, Submission
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Message, Receipt, Report
+from screensearch.explore.store import ShardStore, Submission
 
 Answer = Callable[[Receipt | FormatError], None]
 """Called in the loop when a message is durable, or refused."""
@@ -90,3 +92,31 @@ class Serving:
     def _break(self, problem: Exception) -> None:
         if not self.broken.done():
             self.broken.set_exception(problem)
+
+
+class LocalStore:
+    """The store in the worker's own process (`step.Store`): a batch is one message."""
+
+    def __init__(self, shard: ShardStore) -> None:
+        self._shard = shard
+
+    async def begin(self, begin: Begin) -> Receipt:
+        return await self._handle(begin)
+
+    async def begin_failed(self, failed: BeginFailed) -> Receipt:
+        return await self._handle(failed)
+
+    async def record(self, report: Report) -> Receipt:
+        return await self._handle(report)
+
+    async def announce(self, announcement: Announce) -> None:
+        self._shard.announce(announcement)
+
+    async def _handle(self, message: Message) -> Receipt:
+        (answer,) = self._shard.handle([message])
+        self._shard.checkpoint_if_due()
+        # A world may never wait: let the clock, the interrupts and the view have a turn.
+        await asyncio.sleep(0)
+        if isinstance(answer, FormatError):
+            raise answer
+        return answer
