@@ -76,7 +76,7 @@ class Benchmark:
 
     def run(self) -> None:
         """Everything. What was measured is in the report, however it ends."""
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been started with it ignored
+        obey_signals()
         with ExitStack() as ending:
             folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="screensearch-")))
             self._say("starting PostgreSQL")
@@ -86,7 +86,7 @@ class Benchmark:
             cluster = ending.enter_context(ray_cluster(*[1] * self._options.nodes))
             connect(cluster.address)
             ending.callback(disconnect)
-            signal.signal(signal.SIGTERM, signal.default_int_handler)  # also Ray has set it
+            obey_signals()  # Ray has its own way
             self.report["network_namespaces"] = cluster.network.works
             self._ladder(self._fleet(cluster, database, folder / "ladder", SHARDS))
             self._hot(self._fleet(cluster, database, folder / "hot", 1))
@@ -155,6 +155,12 @@ def mix_like(environment: str) -> Mix:
     return Mix(
         new, weighed["screens_new_to_their_worker_per_step"] - new, weighed["elements_bytes_of_a_screen"]
     )
+
+
+def obey_signals() -> None:
+    """Let Ctrl-C and a request to end interrupt this process, also if it was started to ignore the former."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)
 
 
 def numbers(text: str) -> list[int]:

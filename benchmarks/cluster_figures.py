@@ -52,7 +52,9 @@ def against(first: dict[str, Any], rungs: list[dict[str, Any]]) -> list[dict[str
             "workers": rung["workers"],
             "offered_steps_per_second": rung["offered_steps_per_second"],
             "all": round(rung["machinery_cpu_ms_per_step"] / first["machinery_cpu_ms_per_step"], 3),
-            "above_idle": round(above(rung) / above(first), 3) if above(first) > 0 else None,
+            "above_idle": round(above(rung) / above(first), 3)
+            if min(above(first), above(rung)) > 0
+            else None,
         }
         for rung in rungs
     ]

@@ -88,7 +88,7 @@ class Fleet:
         self._host_processes = set(self._ask("process"))
         self._employ(shards, 1.0)  # each shard gets its owner with its first screen
         self._acknowledged = self._rest()
-        self._owner_processes = {each.process for each in self._attached.view().owners}
+        self._owner_processes: set[int] = {each.process for each in self._attached.view().owners}
 
     # -- measurements -------------------------------------------------------------------------
 
@@ -113,6 +113,7 @@ class Fleet:
         self._say(f"{workers} workers at {pace:.3g} steps/s each, {self._shards} shards: all begin")
         self._employ(workers, pace)
         time.sleep(SETTLE_SECONDS)
+        self._owner_processes = {each.process for each in self._attached.view().owners}
         begin, before, busy, threads = time.time(), self._cpu(), machine_busy_seconds(), self._owner_threads()
         while (left := begin + seconds - time.time()) > 0:
             progress = self._attached.view().progress
@@ -142,6 +143,9 @@ class Fleet:
             "machinery_cpu_ms_per_step": round(1000 * sum(used[part] for part in MACHINERY) / taken, 3),
             "cores_used": {part: round(spent / lasted, 3) for part, spent in used.items()},
             "cores_busy_of_the_machine": round(busy / lasted, 3),
+            "cores_of_others": round(
+                (busy - sum(used.values())) / lasted, 3
+            ),  # the kernel's for all included
             "busiest_owner_thread_cores": round(busiest / lasted, 3),
             "database_bytes_per_step": round((now.table_bytes - stored.table_bytes) / logged),
             "wal_bytes_per_step": round((now.wal_bytes - stored.wal_bytes) / logged),

@@ -13,6 +13,7 @@ from screensearch.errors import FormatError
 
 GIGABYTE, TERABYTE = 1e9, 1e12
 BUSY = 0.9  # of a core, or of all: then it is what limits
+QUIET = 0.3  # cores that all else may use before the figures are doubtful
 
 RUNG = "workers | steps/s asked | steps/s | decision p50 / p99, ms"
 COST = "CPU ms a step: owners | PostgreSQL | Ray | simulated workers"
@@ -109,7 +110,7 @@ def measured_text(report: Mapping[str, Any]) -> str:
         )
         lines += ["", _ceiling_text(report["ceilings"]["one_shard"], machine["cores"])]
     if rungs:
-        lines += ["", _kept_text(report)]
+        lines += ["", _kept_text(report), *_disturbed_text([*rungs, *report["hot"]])]
     return "\n".join(lines)
 
 
@@ -183,6 +184,13 @@ def _kept_text(report: Mapping[str, Any]) -> str:
     kept = "; ".join(f"{target}: {'yes' if met else '**no**'}" for target, met in report["targets"].items())
     steps = sum(run["steps"] for run in report["runs"])
     return f"{steps:,} steps in all; {kept}."
+
+
+def _disturbed_text(rungs: list[Mapping[str, Any]]) -> list[str]:
+    most = max(float(rung["cores_of_others"]) for rung in rungs)
+    if most <= QUIET:
+        return []
+    return ["", f"**Doubtful**: all else on the machine, the kernel included, used up to {most:.1f} cores."]
 
 
 # -- what it means ----------------------------------------------------------------------------------

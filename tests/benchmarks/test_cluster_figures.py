@@ -34,6 +34,7 @@ def rung(workers: int, rate: float, *, shards: int = 8, lost: int = 0) -> dict[s
         "machinery_cpu_ms_per_step": sum(COST[part] for part in MACHINERY),
         "cores_used": dict.fromkeys(COST, 0.2),
         "cores_busy_of_the_machine": 1.9,
+        "cores_of_others": 0.1,
         "busiest_owner_thread_cores": 0.1,
         "database_bytes_per_step": 2_000,
         "wal_bytes_per_step": 3_000,
@@ -94,6 +95,11 @@ def test_a_lost_step_is_told() -> None:
     lost = report(ladder=[rung(1, 5.0), rung(10, 50.0, lost=1)])
     assert not lost["targets"]["no step lost"]
     assert "no step lost: **no**" in measured_text(lost)
+
+
+def test_a_disturbed_machine_is_told() -> None:
+    assert "Doubtful" not in measured_text(report())
+    assert "up to 1.2 cores" in measured_text(report(ladder=[{**rung(1, 5.0), "cores_of_others": 1.2}]))
 
 
 def test_what_was_measured_before_an_interruption_can_be_told() -> None:
