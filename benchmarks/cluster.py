@@ -26,6 +26,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ from cluster_size import assume, read_measured
 from cluster_text import describe, measured_text, put_into
 from machine import describe_machine
 from outcome import parser_for, save, tell
-from screensearch.cluster.engine import connect, disconnect
+from screensearch.cluster.engine import Gone, connect, disconnect
 from screensearch.errors import ScreenSearchError
 
 PACE = 5.0  # steps a second of a worker
@@ -70,6 +71,7 @@ class Benchmark:
             "ladder": [],
             "hot": [],
             "runs": [],
+            "problems": [],
             "complete": False,
             "machine": describe_machine(),
         }
@@ -88,14 +90,27 @@ class Benchmark:
             ending.callback(disconnect)
             obey_signals()  # Ray has its own way
             self.report["network_namespaces"] = cluster.network.works
-            self._ladder(self._fleet(cluster, database, folder / "ladder", SHARDS))
-            self._hot(self._fleet(cluster, database, folder / "hot", 1))
-        self.report["complete"] = True
+            for series, shards in ((self._ladder, SHARDS), (self._hot, 1)):
+                self._climb(series, shards, cluster, database, folder / str(shards))
+        self.report["complete"] = not self.report["problems"]
         self._keep()
 
-    def _fleet(self, cluster: RayCluster, database: Database, folder: Path, shards: int) -> Fleet:
+    def _climb(
+        self,
+        series: Callable[[Fleet], None],
+        shards: int,
+        cluster: RayCluster,
+        database: Database,
+        folder: Path,
+    ) -> None:
+        """One series on a run of its own. If it fails, that is told, and the other one is still measured."""
         self._say(f"starting a run with {shards} shards")
-        return Fleet(cluster, database, folder, shards=shards, mix=self._mix, say=self._say)
+        try:
+            fleet = Fleet(cluster, database, folder, shards=shards, mix=self._mix, say=self._say)
+            series(fleet)
+        except (TimeoutError, Gone, ScreenSearchError) as problem:
+            self.report["problems"].append(f"{shards} shards: {type(problem).__name__}: {problem}")
+            self._say(self.report["problems"][-1])
 
     def _ladder(self, fleet: Fleet) -> None:
         self._idle(fleet, "idle")

@@ -35,7 +35,10 @@ def conclude(report: dict[str, Any]) -> None:
     report["ceilings"] = {"ladder": ceiling(ladder), "one_shard": ceiling(hot)}
     report["targets"] = {
         "no step lost": not any(each["lost"] for each in (*rungs, *report["runs"])),
-        "no worker failed, no owner replaced": not any(rung["failures"] or rung["trouble"] for rung in rungs),
+        "no worker failed, no owner was replaced": not any(
+            rung["failures"] or rung["trouble"] for rung in rungs
+        )
+        and not any(run["owners_replaced"] for run in report["runs"]),
         "every log verifies": bool(report["runs"])
         and not any(run["verify_problems"] for run in report["runs"]),
     }

@@ -28,7 +28,7 @@ What does not follow from one machine:
 - **The conductor.** It asks each worker how it is. Simulated workers are not placed by it, so what ten
   thousand cost it, and Ray's head, which knows them all, was not measured.
 - **One database.** Whether one server takes the whole rate was not measured. Runs share nothing, so each
-  may have a server of its own; one run has one.
+  may have a server of its own; one run has one. Neither replicas nor backups are in the disk.
 - **A hot shard.** It has one owner, whose ceiling bounds the workers on one application in one display mode
   and text size; more of these are more shards. Within one nothing can be split today. Windows of different
   kinds are never compared either (but in the preset `paper`), so the kind of window could become a part of
@@ -83,7 +83,8 @@ def measured_text(report: Mapping[str, Any]) -> str:
         f"{machine['date']}, {machine['cores']} cores of an {machine['cpu']}, {machine['memory_gb']:.0f} GB, "
         f"Debian 12, load {machine['load']} before it began; a head and {asked['nodes']} nodes"
         f"{' in network namespaces of their own' if report.get('network_namespaces') else ''}, "
-        f"{asked['seconds']:g} s a line.{'' if report['complete'] else ' **It was interrupted.**'}",
+        f"{asked['seconds']:g} s a line.{'' if report['complete'] else ' **It did not come to its end.**'}",
+        *(f"\n**It failed**: {problem}" for problem in report["problems"]),
     ]
     if rungs:
         against = _against(report)

@@ -46,7 +46,7 @@ def rung(workers: int, rate: float, *, shards: int = 8, lost: int = 0) -> dict[s
 
 def report(**changed: Any) -> dict[str, Any]:
     idle = {"seconds": 1.0, "shards": 8, "cpu_ms_per_second": dict.fromkeys(COST, 1.0)}
-    run = {"steps": 100, "lost": 0, "verify_problems": []}
+    run = {"steps": 100, "lost": 0, "owners_replaced": 0, "verify_problems": []}
     found = {
         "asked": {"command": "cluster.py", "seconds": 1.0, "workers": [1, 10], "nodes": 3},
         "idle": idle,
@@ -55,6 +55,7 @@ def report(**changed: Any) -> dict[str, Any]:
         "all_workers": rung(1_000, 180.0),
         "hot": [rung(50, 250.0, shards=1), rung(100, 260.0, shards=1)],
         "runs": [run],
+        "problems": [],
         "complete": True,
         "machine": {"cpu": "CPU", "cores": 2, "memory_gb": 25.3, "load": 0.1, "date": "2026-11-16"},
         **changed,
@@ -106,9 +107,10 @@ def test_what_was_measured_before_an_interruption_can_be_told() -> None:
     whole = report()
     nothing = {**whole, "ladder": [], "hot": [], "runs": [], "complete": False}
     del nothing["all_workers"], nothing["idle"]
-    assert "interrupted" in measured_text(nothing)
+    assert "not come to its end" in measured_text(nothing)
     without_hot = report(hot=[], runs=[], complete=False)
     assert "One shard" not in measured_text(without_hot)
+    assert "8 shards: TimeoutError" in measured_text(report(problems=["8 shards: TimeoutError: "]))
 
 
 def test_cores_grow_with_steps_and_disk_with_observations() -> None:
