@@ -1,222 +1,227 @@
-"""Claim: owners on a cluster carry as many workers as the cores they have allow, and a step costs the same
-for the first worker as for the thousandth.
+"""Claim: owners on a cluster carry as many workers as their cores allow, and the thousandth worker's step
+costs no more than the first one's.
 
-A real Ray cluster on this machine, a head and nodes with addresses of their own, and PostgreSQL from Debian
-that waits for the disk. Workers are simulated: each walks at random over the screens of its shard and reports
-a step at its pace, over the same store as a real worker, with an application that costs nothing. So all that
-is measured is the machinery: Ray's calls, the owners, the database. A decision is timed by its worker, from
+A real Ray cluster on this machine, a head and nodes in network namespaces of their own, and PostgreSQL from
+Debian that waits for the disk. Workers are simulated (`cluster_load.py`): they report steps at a pace over
+the same store as real ones, and drive nothing. So what is measured is the machinery: Ray's calls, the owners,
+the database; what the simulated workers themselves use is told apart. A decision is timed by its worker, from
 the report to the receipt, which comes after the commit.
 
-    python benchmarks/cluster.py [--json] [--seconds 20] [--out FILE]
+Three series. The ladder: more and more workers at the same pace against 8 shards, until two rungs are
+saturated (fewer than 95 % of the offered steps). All workers at once, so slow that the machine carries them.
+One hot shard: more and more load on one owner until the rate stops growing. The baseline of the ratios is
+the ladder's first two rungs. A rate that the pace limits is never called a ceiling.
+
+Ctrl-C ends it, with what was measured so far. `--size` prints what the figures mean for a large cluster.
+
+    python benchmarks/cluster.py [--json] [--seconds 30] [--workers 1,10,50,…] [--out FILE]
+    python benchmarks/cluster.py --size FILE [--assume NAME=VALUE] [--into PAGE]
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
-import os
-import random
+import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / room) for room in ("record", "cluster")]
 
-import numpy as np
-from postgres_server import PostgresServer, postgres_server
+from postgres_server import postgres_server
 from ray_cluster import RayCluster, ray_cluster
 
-import screensearch as ss
+from cluster_figures import conclude, stopped_growing
+from cluster_fleet import Database, Fleet
+from cluster_load import Mix
+from cluster_size import assume, read_measured
+from cluster_text import describe, measured_text, put_into
 from machine import describe_machine
-from processes import TICKS, below
-from screensearch.cluster.engine import answer, connect, end, place
-from screensearch.cluster.launch import Attached, start_on_cluster
-from screensearch.cluster.store import ClusterStore
-from screensearch.domain.screen import Metadata, Screen
-from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
-from screensearch.explore.messages import Begin, Report, Sighting
+from outcome import parser_for, save, tell
+from screensearch.cluster.engine import Gone, connect, disconnect
+from screensearch.errors import ScreenSearchError
 
-SCREENS = 300  # of each shard
-ACTIONS = 20  # of each screen
-EPISODE_STEPS = 50
-HOSTS = 4  # processes that the simulated workers live in
+PACE = 5.0  # steps a second of a worker
+SHARDS = 8
+SATURATED_RUNGS = 2
+COMFORTABLE = 0.6  # of the best rate: what all workers together offer when they shall not saturate it
+WEIGHT = Path(__file__).parent / "results" / "weight.json"
+LIKE = "desktop:thunar"  # the middle one of the applications that were weighed
 
 
-def screen_of(shard: int, number: int) -> Screen:
-    """One of the screens of a shard: no two of them are alike."""
-    atoms = tuple(sorted(f"{number}-{place}" for place in range(30)))
-    return Screen(f"{shard}-{number}", atoms, atoms, "", Metadata("load", f"mode {shard}", "1.0", "main"))
+class Benchmark:
+    """All series, and what has been found so far."""
 
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._begun = time.monotonic()
+        self._mix = mix_like(LIKE)
+        self.report: dict[str, Any] = {
+            "asked": {
+                "command": " ".join([".venv/bin/python benchmarks/cluster.py", *sys.argv[1:]]),
+                "seconds": options.seconds,
+                "workers": options.workers,
+                "nodes": options.nodes,
+            },
+            "ladder": [],
+            "hot": [],
+            "runs": [],
+            "problems": [],
+            "complete": False,
+            "machine": describe_machine(),
+        }
 
-class Worker:
-    """One simulated worker."""
+    def run(self) -> None:
+        """Everything. What was measured is in the report, however it ends."""
+        obey_signals()
+        with ExitStack() as ending:
+            folder = Path(ending.enter_context(tempfile.TemporaryDirectory(prefix="screensearch-")))
+            self._say("starting PostgreSQL")
+            database = Database(ending.enter_context(postgres_server(durable=True)))
+            ending.callback(database.close)
+            self._say(f"starting a head and {self._options.nodes} nodes")
+            cluster = ending.enter_context(ray_cluster(*[1] * self._options.nodes))
+            connect(cluster.address)
+            ending.callback(disconnect)
+            obey_signals()  # Ray has its own way
+            self.report["network_namespaces"] = cluster.network.works
+            for series, shards in ((self._ladder, SHARDS), (self._hot, 1)):
+                self._climb(series, shards, cluster, database, folder / str(shards))
+        self.report["complete"] = not self.report["problems"]
+        self._keep()
 
-    def __init__(self, run: str, number: int, shard: int, interval: float) -> None:
-        self._store = ClusterStore(run, time.time_ns())
-        self._number, self._shard, self._interval = number, shard, interval
-        self._random = random.Random(number)
-        self._rows: dict[int, int] = {}
-        self.seconds: list[float] = []
+    def _climb(
+        self,
+        series: Callable[[Fleet], None],
+        shards: int,
+        cluster: RayCluster,
+        database: Database,
+        folder: Path,
+    ) -> None:
+        """One series on a run of its own. If it fails, that is told, and the other one is still measured."""
+        self._say(f"starting a run with {shards} shards")
+        try:
+            fleet = Fleet(cluster, database, folder, shards=shards, mix=self._mix, say=self._say)
+            series(fleet)
+        except (TimeoutError, Gone, ScreenSearchError) as problem:
+            self.report["problems"].append(f"{shards} shards: {type(problem).__name__}: {problem}")
+            self._say(self.report["problems"][-1])
 
-    async def work(self, until: float) -> None:
-        """Report steps at the pace, if the owners keep up with it."""
-        await asyncio.sleep(self._random.random() * self._interval)
-        episode = 0
-        while time.time() < until:
-            await self._episode(EpisodeId(self._number, episode), until)
-            episode += 1
+    def _ladder(self, fleet: Fleet) -> None:
+        self._idle(fleet, "idle")
+        rungs: list[dict[str, Any]] = self.report["ladder"]
+        for workers in self._options.workers:
+            if sum(rung["saturated"] for rung in rungs) == SATURATED_RUNGS:
+                break
+            rungs.append(self._rung(fleet, workers, PACE))
+        best = max(rung["steps_per_second"] for rung in rungs)
+        workers = max(self._options.workers)
+        if rungs[-1]["saturated"] or rungs[-1]["workers"] < workers:
+            self.report["all_workers"] = self._rung(fleet, workers, COMFORTABLE * best / workers)
+        self._finish(fleet)
 
-    async def _episode(self, episode: EpisodeId, until: float) -> None:
-        seen, sighting = self._see()
-        receipt = await self._store.begin(Begin(episode, sighting, Evidence()))
-        for step in range(1, EPISODE_STEPS + 1):
-            assert receipt.here is not None  # nothing ever fails here
-            self._rows[seen] = receipt.here.row
-            due = time.time() + self._interval
-            if due > until:
-                return
-            source, snapshot = receipt.here.state, receipt.snapshot
-            seen, sighting = self._see()
-            choice = Choice(f"action {self._random.randrange(ACTIONS)}", snapshot, ACTIONS, 0.05, 0.0, 0, 0.0)
-            begun = time.perf_counter()
-            receipt = await self._store.record(
-                Report(episode, step, source, choice, Outcome.OK, sighting, Evidence())
-            )
-            self.seconds.append(time.perf_counter() - begun)
-            await asyncio.sleep(max(0.0, due - time.time()))
+    def _hot(self, fleet: Fleet) -> None:
+        self._idle(fleet, "hot_idle")
+        rungs: list[dict[str, Any]] = self.report["hot"]
+        for workers in self._options.hot_workers:
+            if stopped_growing(rungs):
+                break
+            rungs.append(self._rung(fleet, workers, PACE))
+        self._finish(fleet)
 
-    def _see(self) -> tuple[int, Sighting]:
-        number = self._random.randrange(SCREENS)
-        row = self._rows.get(number)
-        if row is not None:
-            return number, Sighting(row=row)
-        return number, Sighting(screen=screen_of(self._shard, number), elements=b"{}")
+    def _idle(self, fleet: Fleet, name: str) -> None:
+        self._say("nobody works")
+        self.report[name] = fleet.idle(self._options.seconds)
 
-
-class Host:
-    """A process full of simulated workers."""
-
-    async def work(
-        self, run: str, numbers: list[int], shards: int, interval: float, begin: float, until: float
-    ) -> list[float]:
-        workers = [Worker(run, number, number % shards, interval) for number in numbers]
-        await asyncio.sleep(max(0.0, begin - time.time()))
-        await asyncio.gather(*(worker.work(until) for worker in workers))
-        return [seconds for worker in workers for seconds in worker.seconds]
-
-    async def ready(self) -> bool:
-        return True
-
-
-def measure(
-    cluster: RayCluster,
-    database: PostgresServer,
-    folder: Path,
-    *,
-    workers: int,
-    shards: int,
-    pace: float,
-    seconds: float,
-) -> dict[str, Any]:
-    """So many workers, each at so many steps a second (0: as fast as it can)."""
-    run = start_on_cluster(
-        cluster.address,
-        "synthetic:notepad",
-        folder,
-        settings=ss.resolve(overrides=["explore.screenshots=none"]),
-        stop=ss.StopRule(steps=1_000_000_000),
-        workers=0,
-        seed=0,
-        store=database.url(),
-    )
-    attached = Attached(cluster.address, folder)
-    hosts = [place(Host, f"{run}/host/{number}") for number in range(min(HOSTS, workers))]
-    answer([host.ready.remote() for host in hosts], seconds=120)
-    begin = time.time() + 1
-    before = cpu(cluster, database)
-    calls = [
-        host.work.remote(
-            *(run, list(range(number, workers, len(hosts))), shards, 1 / pace if pace else 0.0),
-            *(begin, begin + seconds),
+    def _rung(self, fleet: Fleet, workers: int, pace: float) -> dict[str, Any]:
+        rung = fleet.measure(workers=workers, pace=pace, seconds=self._options.seconds)
+        decision, cost = rung["decision_ms"], rung["cpu_ms_per_step"]
+        self._say(
+            f"{workers} workers: {rung['steps_per_second']} of {rung['offered_steps_per_second']} steps/s, "
+            f"p50 {decision['p50']} p99 {decision['p99']} ms, CPU ms a step {cost}, lost {rung['lost']}, "
+            f"{len(rung['failures'])} failures{', saturated' if rung['saturated'] else ''}"
         )
-        for number, host in enumerate(hosts)
-    ]
-    times = np.array([each for some in answer(calls, seconds=seconds + 300) for each in some])
-    after = cpu(cluster, database)
-    for host in hosts:
-        end(host)
-    attached.stop("interrupted")
-    summary = attached.follow(lambda view: None)
-    with ss.open_run(folder) as opened:
-        holds = opened.verify().holds
-    taken = len(times)
-    return {
-        "workers": workers,
-        "shards": shards,
-        "asked_steps_per_second": workers * pace or None,
-        "steps_per_second": round(taken / seconds, 1),
-        "decision_ms": {
-            f"p{each}": round(1000 * float(np.percentile(times, each)), 1) for each in (50, 90, 99)
-        },
-        "cpu_ms_per_step": {
-            part: round(1000 * (after[part] - before.get(part, 0.0)) / max(taken, 1), 3) for part in after
-        },
-        "steps": summary.steps,
-        "verifies": holds,
-    }
+        return rung
+
+    def _finish(self, fleet: Fleet) -> None:
+        self._keep()
+        self.report["runs"].append(fleet.close())
+        self._keep()
+
+    def _keep(self) -> None:
+        conclude(self.report)
+        if self._options.out is not None:
+            save(self.report, self._options.out)
+
+    def _say(self, words: str) -> None:
+        print(f"{time.monotonic() - self._begun:6.0f} s  {words}", file=sys.stderr, flush=True)
+        self._keep()
 
 
-def cpu(cluster: RayCluster, database: PostgresServer) -> dict[str, float]:
-    """CPU seconds so far, by part."""
-    used = {"owners": 0.0, "simulated workers": 0.0, "ray": 0.0, "database": 0.0}
-    for node in (cluster.head, *cluster.nodes):
-        for process in below(node.process.pid):
-            name = process.name
-            part = "owners" if "Owner" in name else "simulated workers" if "Host" in name else "ray"
-            used[part] += process.cpu_seconds
-    used["database"] += sum(process.cpu_seconds for process in below(database.process))
-    return used
+def mix_like(environment: str) -> Mix:
+    """What workers of an application observed."""
+    weighed = next(run for run in json.loads(WEIGHT.read_text())["runs"] if run["environment"] == environment)
+    new = weighed["new_screens_per_step"]
+    return Mix(
+        new, weighed["screens_new_to_their_worker_per_step"] - new, weighed["elements_bytes_of_a_screen"]
+    )
+
+
+def obey_signals() -> None:
+    """Let Ctrl-C and a request to end interrupt this process, also if it was started to ignore the former."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+def explain(options: argparse.Namespace) -> None:
+    """Print what was measured and what it means, or put it into a page."""
+    texts = describe(read_measured(options.size), assume(options.assume))
+    if options.into is not None:
+        put_into(options.into, texts)
+    else:
+        print(*texts.values(), sep="\n\n")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement")
-    parser.add_argument("--workers", default="1,10,50,100,200,400,1000", help="how many, one after another")
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
-    options = parser.parse_args()
-    ladder = [int(each) for each in options.workers.split(",")]
-    results: list[dict[str, Any]] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        postgres_server(durable=True) as database,
-        ray_cluster(1, 1) as cluster,
+    parser = parser_for(__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0, help="of each measurement")
+    for name, default, words in (
+        ("--workers", "1,10,50,100,200,400,1000", "of 8 shards, one rung after another"),
+        ("--hot-workers", "25,50,100,200,400,800,1600,3200", "of one shard, likewise"),
     ):
-        connect(cluster.address)
-        for number, (workers, shards, pace) in enumerate(
-            [*((each, min(8, each), 5.0) for each in ladder), (200, 1, 0.0)]
-        ):
-            result = measure(
-                cluster,
-                database,
-                Path(folder, str(number)),
-                workers=workers,
-                shards=shards,
-                pace=pace,
-                seconds=options.seconds,
-            )
-            results.append(result)
-            print(json.dumps(result), file=sys.stderr)
-    report = {"measured": results, "machine": describe_machine(), "ticks": TICKS, "cores": os.cpu_count()}
-    if options.out is not None:
-        options.out.write_text(json.dumps(report, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(report))
+        parser.add_argument(name, type=numbers, default=default, help=words)
+    parser.add_argument("--nodes", type=int, default=3, help="beside the head")
+    parser.add_argument("--size", type=Path, metavar="FILE", help="measure nothing; explain these results")
+    parser.add_argument(
+        "--assume",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="with --size: another price, number of workers, …",
+    )
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="with --size: into this page, at its marks")
+    options = parser.parse_args()
+    if options.size is not None:
+        try:
+            explain(options)
+        except ScreenSearchError as problem:
+            raise SystemExit(str(problem)) from problem
+        return
+    benchmark = Benchmark(options)
+    try:
+        benchmark.run()
+    except KeyboardInterrupt:
+        print("interrupted: what was measured is kept", file=sys.stderr)
+    tell(benchmark.report, options, lambda report: print(measured_text(report)))
 
 
 if __name__ == "__main__":

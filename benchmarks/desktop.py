@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-from pathlib import Path
 from typing import Any
 
 import screensearch as ss
 from desktop_observation import measure_observation, measure_resets
 from desktop_pace import measure_pace
 from machine import describe_machine
+from outcome import parser_for, tell
 from screensearch.environments.desktop.environment import DesktopEnvironment
 from screensearch.environments.specification import open_environment
 from screensearch.explore.worker import means_of
@@ -92,14 +91,10 @@ def print_result(result: dict[str, Any]) -> None:
             f"    {each['steps_per_cpu_second']} steps per CPU second; ms a step: {each['cpu_ms_per_step']}"
         )
         print(f"    act {each['act_ms']}, decide {each['decide_ms']}, reset {each['reset_ms']}")
-    for target, met in result["targets"].items():
-        print(f"{'met' if met else 'NOT MET':8} {target}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--app", default="mousepad", help="the name of a profile, or a profile file")
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS))
     parser.add_argument("--steps", type=int, default=60, help="of the observation")
@@ -110,18 +105,10 @@ def main() -> None:
     )
     parser.add_argument("--resets", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
     if unknown := [each for each in options.only if each not in PARTS]:
         parser.error(f"--only names {', '.join(unknown)}; known are {', '.join(PARTS)}")
-    result = measure(options)
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-    else:
-        print_result(result)
+    tell(measure(options), options, print_result)
 
 
 if __name__ == "__main__":

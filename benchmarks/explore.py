@@ -11,8 +11,6 @@ the same run, is the baseline of the ratio.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -21,6 +19,7 @@ from typing import Any
 
 import screensearch as ss
 from machine import describe_machine
+from outcome import parser_for, tell
 
 ENVIRONMENT = "synthetic:generated?states=1000000"
 LEAST_STEPS_PER_SECOND = 1_000
@@ -90,25 +89,11 @@ def measure(steps: int, workers: int, *, show: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser = parser_for(__doc__)
     parser.add_argument("--steps", type=int, default=500_000)
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
-    result = measure(options.steps, options.workers, show=not options.json)
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for name, value in result.items():
-        if name != "targets":
-            print(f"{name:32} {value}")
-    for target, met in result["targets"].items():
-        print(f"{'met' if met else 'NOT MET':8} {target}")
+    tell(measure(options.steps, options.workers, show=not options.json), options)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ about. A scrape is measured alone as well, since it is another thread's and come
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 
 import screensearch as ss
 from machine import describe_machine
+from outcome import parser_for, tell
 from screensearch.domain.transition import Choice, Evidence
 from screensearch.encode.encoder import Encoder
 from screensearch.explore.exposition import Exposition
@@ -144,25 +143,11 @@ def measure(steps: int, workers: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser = parser_for(__doc__)
     parser.add_argument("--steps", type=int, default=80_000)
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
-    result = measure(options.steps, options.workers)
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for name, value in result.items():
-        if name != "targets":
-            print(f"{name:32} {value}")
-    for target, met in result["targets"].items():
-        print(f"{'met' if met else 'NOT MET':8} {target}")
+    tell(measure(options.steps, options.workers), options)
 
 
 if __name__ == "__main__":

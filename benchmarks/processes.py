@@ -87,6 +87,16 @@ def command(pid: int) -> list[str]:
     return []
 
 
+def threads_of(pid: int) -> dict[int, float]:
+    """CPU seconds of each thread of a process; empty when it is gone."""
+    used: dict[int, float] = {}
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            used[int(path.parent.name)] = (int(fields[11]) + int(fields[12])) / TICKS
+    return used
+
+
 def open_files(pid: int) -> int | None:
     """How many file descriptors a process holds; None when it is gone."""
     try:

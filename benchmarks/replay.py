@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -29,6 +28,7 @@ import numpy as np
 import screensearch as ss
 from explorations import finish, start_explore
 from machine import describe_machine
+from outcome import parser_for, tell
 from screensearch.act.candidates import candidates
 from screensearch.encode.encoder import Encoder
 from screensearch.encode.masks import Masks
@@ -208,10 +208,15 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def print_result(result: dict[str, Any]) -> None:
+    for each in result["prefixes"]:
+        print(f"{each['episode']:8} {each['same_state']} of {each['replays']} reach the same state")
+        for problem, count in each["problems"].items():
+            print(f"         {count} × {problem}")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_for(__doc__)
     parser.add_argument("--app", default="mousepad", help="what `screensearch explore` takes")
     parser.add_argument("--run", type=Path, help="take the prefixes of this stored run")
     parser.add_argument("--times", type=int, default=20, help="replays of each prefix")
@@ -220,21 +225,8 @@ def main() -> None:
     parser.add_argument("--explore-steps", type=int, default=400, help="of the run explored for this")
     parser.add_argument("--workers", type=int, default=2, help="of the run explored for this")
     parser.add_argument("--seed", type=int, default=11, help="of the run explored for this")
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
-    result = measure(options)
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for each in result["prefixes"]:
-        print(f"{each['episode']:8} {each['same_state']} of {each['replays']} reach the same state")
-        for problem, count in each["problems"].items():
-            print(f"         {count} × {problem}")
-    for target, met in result["targets"].items():
-        print(f"{'met' if met else 'NOT MET':8} {target}")
+    tell(measure(options), options, print_result)
 
 
 if __name__ == "__main__":

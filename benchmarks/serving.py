@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import resource
 import statistics
 import sys
@@ -22,10 +21,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import psycopg
-
 import screensearch as ss
 from machine import describe_machine
+from outcome import parser_for, tell
+from rounds import take_turns
 from screensearch.explore.messages import Message
 from screensearch.explore.serving import Answer, Serving
 from screensearch.explore.store import Submission
@@ -96,70 +95,42 @@ def explore(kind: str, store: str, options: argparse.Namespace, seed: int) -> di
     }
 
 
-def measure(store: str, options: argparse.Namespace, *, show: bool) -> dict[str, Any]:
+def measure(store: str, options: argparse.Namespace) -> dict[str, Any]:
     explore("pipelined", store, argparse.Namespace(**vars(options) | {"steps": 200}), 1)  # warms up
-    rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
-    for number in range(options.rounds):
-        # Who goes first alternates, so that what the machine does beside us favours neither.
-        for kind in list(KINDS)[:: -1 if number % 2 else 1]:
-            rounds[kind].append(explore(kind, store, options, seed=number))
-            if show:
-                print(
-                    f"{store.partition(':')[0] or 'sqlite':10} {kind:10} {rounds[kind][-1]}", file=sys.stderr
-                )
-    figures = list(rounds["pipelined"][0])
-    ratios = {
-        name: [
-            round(after[name] / before[name], 3)
-            for before, after in zip(rounds["at once"], rounds["pipelined"], strict=True)
-        ]
-        for name in figures
-    }
-    return {
-        **{
-            kind: {name: statistics.median(each[name] for each in rounds[kind]) for name in figures}
-            for kind in KINDS
-        },
-        "ratio": {name: round(statistics.median(each), 3) for name, each in ratios.items()},
-        "ratio_by_round": ratios,
-    }
+    return take_turns(
+        KINDS,
+        lambda kind, number: explore(kind, store, options, seed=number),
+        rounds=options.rounds,
+        name=store.partition(":")[0] or "sqlite",
+        show=not options.json,
+    )
+
+
+def print_result(result: dict[str, Any]) -> None:
+    for store in ("sqlite", "postgresql"):
+        for kind in (*KINDS, "ratio"):
+            print(f"{store:10} {kind:10} {result[store][kind]}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser = parser_for(__doc__)
     parser.add_argument("--steps", type=int, default=5_000, help="of a round")
     parser.add_argument("--rounds", type=int, default=6, help="of each kind and store")
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--set", action="append", default=[], help="a setting, as NAME=VALUE")
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     options = parser.parse_args()
     result: dict[str, Any] = {"steps": options.steps, "rounds": options.rounds, "workers": options.workers}
     result["settings"] = options.set
-    result["sqlite"] = measure("", options, show=not options.json)
-    with postgres_server() as server:
-        with psycopg.connect(server.url(), autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET fsync = on")
-            connection.execute("SELECT pg_reload_conf()")
-        result["postgresql"] = measure(server.url(), options, show=not options.json)
+    result["sqlite"] = measure("", options)
+    with postgres_server(durable=True) as server:
+        result["postgresql"] = measure(server.url(), options)
     met = {
         f"{store}: steps/s >= {LEAST_RATIO} of the baseline": result[store]["ratio"]["steps_per_second"]
         >= LEAST_RATIO
         for store in ("sqlite", "postgresql")
     }
     result |= {"targets": met, "machine": describe_machine()}
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for store in ("sqlite", "postgresql"):
-        for kind in (*KINDS, "ratio"):
-            print(f"{store:10} {kind:10} {result[store][kind]}")
-    for target, holds in met.items():
-        print(f"{'met' if holds else 'NOT MET':8} {target}")
+    tell(result, options, print_result)
 
 
 if __name__ == "__main__":

@@ -24,13 +24,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psycopg
-
 from machine import describe_machine
+from outcome import parser_for, tell
+from rounds import take_turns
 from screensearch.config import Settings
 from screensearch.domain.screen import Metadata, Screen
-from screensearch.domain.transition import Choice, EpisodeId, Evidence, Outcome
-from screensearch.encode.encoder import atoms_key
+from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.errors import FormatError
 from screensearch.explore.connection import Connection
 from screensearch.explore.messages import Begin, Message, Receipt, Report, Sighting
@@ -40,7 +39,8 @@ from screensearch.explore.wire import Failed, Frames, pack
 from screensearch.record.log import Log
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.sqlite_log import SqliteLog
-from serving import KINDS, owner_seconds
+from serving import KINDS, owner_seconds, print_result
+from simulated import draw_choice, draw_screen
 
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "record"))
 
@@ -48,7 +48,6 @@ from postgres_server import postgres_server
 
 WARM_UP_STEPS = 300
 THINK_SECONDS = 0.02  # on average
-VIEWS = 1_200
 SCREENS = 2_500
 ELEMENTS = random.Random(0).randbytes(1_500)
 METADATA = Metadata("app", "light", "1", "main|app")
@@ -58,18 +57,7 @@ METADATA = Metadata("app", "light", "1", "main|app")
 
 
 def draw_screens(rng: random.Random) -> list[Screen]:
-    """Noisy sights of many views, about 135 atoms each; some views are seen often, most rarely."""
-    chrome = [f"r0_c{place}|menu {place}" for place in range(25)]
-    controls = [f"r{place % 30}_c{place % 11}|button" for place in range(40)]
-    screens = []
-    for number in range(SCREENS):
-        view = min(int(rng.expovariate(1 / 600)), VIEWS - 1)
-        roles = [*controls, *(f"r{view * place % 30}_c{place}|edit" for place in range(15))]
-        words = [f"r{place % 30}_c{place % 7}|item {view} {place}" for place in range(55)]
-        texts = [text for text in (*chrome, *words) if rng.random() > 0.02] + [f"r29_c29|clock {number}"]
-        atoms = tuple(sorted(set(roles))), tuple(sorted(set(texts)))
-        screens.append(Screen(atoms_key(*atoms), *atoms, "", METADATA))
-    return screens
+    return [draw_screen(rng, METADATA, number) for number in range(SCREENS)]
 
 
 class SimulatedWorker(asyncio.Protocol):
@@ -96,10 +84,7 @@ class SimulatedWorker(asyncio.Protocol):
                 raise SystemExit(f"the owner answered {frame}")
             self._rows.append(frame.here.row)
             self._step += 1
-            signature = f"focus_click@1::r1_c{self._rng.randrange(30)}|button|go|app::none"
-            choice = Choice(
-                signature, frame.snapshot, candidates=9, prior=0.1, value=0.0, visits=0, score=0.0
-            )
+            choice = draw_choice(self._rng, frame.snapshot)
             report = Report(
                 self._episode, self._step, frame.here.state, choice, Outcome.OK, self._sight(), Evidence()
             )
@@ -193,40 +178,21 @@ async def serve(kind: str, log: Log, options: argparse.Namespace) -> dict[str, f
 
 
 def measure(name: str, make_log: Callable[[], Log], options: argparse.Namespace) -> dict[str, Any]:
-    rounds: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
-    for number in range(options.rounds):
-        for kind in list(KINDS)[:: -1 if number % 2 else 1]:
-            log = make_log()
-            try:
-                rounds[kind].append(asyncio.run(serve(kind, log, options)))
-            finally:
-                log.close()
-            if not options.json:
-                print(f"{name:10} {kind:10} {rounds[kind][-1]}", file=sys.stderr)
-    figures = list(rounds["pipelined"][0])
-    ratios = [
-        round(after["steps_per_second"] / before["steps_per_second"], 3)
-        for before, after in zip(rounds["at once"], rounds["pipelined"], strict=True)
-    ]
-    return {
-        **{
-            kind: {name: statistics.median(each[name] for each in rounds[kind]) for name in figures}
-            for kind in KINDS
-        },
-        "steps_ratio": statistics.median(ratios),
-        "steps_ratio_by_round": ratios,
-    }
+    def one(kind: str, number: int) -> dict[str, float]:
+        log = make_log()
+        try:
+            return asyncio.run(serve(kind, log, options))
+        finally:
+            log.close()
+
+    return take_turns(KINDS, one, rounds=options.rounds, name=name, show=not options.json)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    parser = parser_for(__doc__)
     parser.add_argument("--steps", type=int, default=1_500, help="of a round")
     parser.add_argument("--rounds", type=int, default=7, help="of each kind and store")
     parser.add_argument("--workers", type=int, default=64)
-    parser.add_argument("--out", type=Path, help="also write the JSON to this file")
     parser.add_argument("--simulate", help=argparse.SUPPRESS)  # the other end: its sockets
     options = parser.parse_args()
     if options.simulate:
@@ -237,22 +203,12 @@ def main() -> None:
         result["sqlite"] = measure(
             "sqlite", lambda: SqliteLog.create(Path(folder) / f"{uuid.uuid4().hex}.sqlite"), options
         )
-    with postgres_server() as server:
-        with psycopg.connect(server.url(), autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET fsync = on")
-            connection.execute("SELECT pg_reload_conf()")
+    with postgres_server(durable=True) as server:
         result["postgresql"] = measure(
             "postgresql", lambda: PostgresLog.create(server.url(), uuid.uuid4().hex, "main"), options
         )
     result["machine"] = describe_machine()
-    if options.out:
-        options.out.write_text(json.dumps(result, indent=2) + "\n")
-    if options.json:
-        print(json.dumps(result, indent=2))
-        return
-    for store in ("sqlite", "postgresql"):
-        for name, value in result[store].items():
-            print(f"{store:10} {name:20} {value}")
+    tell(result, options, print_result)
 
 
 if __name__ == "__main__":

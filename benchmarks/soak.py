@@ -36,6 +36,7 @@ import numpy as np
 import screensearch as ss
 from explorations import ExplorationFailed, finish, start_explore
 from machine import describe_machine
+from outcome import save, show_targets
 from processes import Process, below, open_files, part_of, read
 
 SAMPLE_SECONDS = 5.0
@@ -146,9 +147,7 @@ class Soak:
         return round(float(np.median(samples)) / MEGABYTE, 1)  # it starts and ends with less
 
     def _save(self) -> None:
-        beside = self._path.with_suffix(".new")
-        beside.write_text(json.dumps(self._report, indent=2) + "\n")
-        beside.replace(self._path)
+        save(self._report, self._path)
 
     def _conclude(self) -> None:
         lines = (self._folder / "samples.jsonl").read_text().splitlines()
@@ -316,8 +315,7 @@ def main() -> None:
     for entry in report["slices"]:
         for each in entry["growth"]["processes"]:
             print(f"{entry['app']:24} {each}")
-    for target, met in report["targets"].items():
-        print(f"{'met' if met else 'NOT MET':8} {target}")
+    show_targets(report["targets"])
 
 
 if __name__ == "__main__":

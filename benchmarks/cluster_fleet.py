@@ -1,0 +1,233 @@
+"""A run on a cluster with simulated workers, and what each part of it costs while they work."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psycopg
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster
+
+import screensearch as ss
+from cluster_load import Host, Mix
+from cluster_parts import CONDUCTOR, DATABASE, MACHINERY, OWNERS, RAY, WORKERS
+from processes import below, machine_busy_seconds, threads_of
+from screensearch.cluster.engine import answer, end, place
+from screensearch.cluster.launch import Attached, start_on_cluster
+
+HOSTS = 4  # processes that the simulated workers live in
+SETTLE_SECONDS = 3.0  # after all workers have begun
+BEGIN_SECONDS = 300.0  # for all workers to begin, or to finish their step
+SATURATED = 0.95  # of the offered steps
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the database holds and has written so far."""
+
+    steps: int
+    table_bytes: int  # indexes and large values included
+    wal_bytes: int
+    transactions: int  # those that only read included
+
+
+class Database:
+    """The server as a benchmark looks at it."""
+
+    def __init__(self, server: PostgresServer, *, buffers: str = "512MB") -> None:
+        self.server = server
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM SET shared_buffers = '{buffers}'")
+        server.stop()
+        server.start()
+        self._connection = psycopg.connect(server.url(), autocommit=True)
+
+    def stored(self) -> Stored:
+        row = self._connection.execute(
+            "SELECT (SELECT count(*) FROM screensearch.entries WHERE step > 0),"
+            "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON"
+            " n.oid = c.relnamespace WHERE n.nspname = 'screensearch' AND c.relkind = 'r'),"
+            "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,"
+            "(SELECT xact_commit FROM pg_stat_database WHERE datname = current_database())"
+        ).fetchone()
+        assert row is not None  # it has one always
+        return Stored(*map(int, row))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Fleet:
+    """One run: owners of so many shards, and workers that are sent to work for a while and rest again."""
+
+    def __init__(
+        self, cluster: RayCluster, database: Database, folder: Path, *, shards: int, mix: Mix, say: Say
+    ) -> None:
+        self._cluster, self._database, self._folder = cluster, database, folder
+        self._shards, self._say = shards, say
+        self._run = start_on_cluster(
+            cluster.address,
+            "synthetic:notepad",  # nothing is ever asked of it
+            folder,
+            settings=ss.resolve(overrides=["explore.screenshots=none"]),
+            stop=ss.StopRule(seconds=1e6),
+            workers=0,
+            seed=0,
+            store=database.server.url(),
+        )
+        self._attached = Attached(cluster.address, folder)
+        self._hosts = [place(Host, f"{self._run}/host/{number}", self._run, mix) for number in range(HOSTS)]
+        self._host_processes = set(self._ask("process"))
+        self._employ(shards, 1.0)  # each shard gets its owner with its first screen
+        self._acknowledged = self._rest()
+        self._owner_processes: set[int] = {each.process for each in self._attached.view().owners}
+
+    # -- measurements -------------------------------------------------------------------------
+
+    def idle(self, seconds: float) -> dict[str, Any]:
+        """What all of it costs while nobody works."""
+        time.sleep(SETTLE_SECONDS)
+        before, busy = self._cpu(), machine_busy_seconds()
+        time.sleep(seconds)
+        after, busy = self._cpu(), machine_busy_seconds() - busy
+        return {
+            "seconds": seconds,
+            "shards": self._shards,
+            "cpu_ms_per_second": {
+                part: round(1000 * (after[part] - before[part]) / seconds, 2) for part in after
+            },
+            "machine_cpu_ms_per_second": round(1000 * busy / seconds, 2),
+        }
+
+    def measure(self, *, workers: int, pace: float, seconds: float) -> dict[str, Any]:
+        """So many workers, each at so many steps a second."""
+        stored = self._database.stored()
+        self._say(f"{workers} workers at {pace:.3g} steps/s each, {self._shards} shards: all begin")
+        self._employ(workers, pace)
+        time.sleep(SETTLE_SECONDS)
+        self._owner_processes = {each.process for each in self._attached.view().owners}
+        begin, before, busy, threads = time.time(), self._cpu(), machine_busy_seconds(), self._owner_threads()
+        while (left := begin + seconds - time.time()) > 0:
+            progress = self._attached.view().progress
+            self._say(f"{workers} workers: {progress.steps} steps of the run, {left:.0f} s left")
+            time.sleep(min(5.0, left))
+        until, after = time.time(), self._cpu()
+        busy, busiest = machine_busy_seconds() - busy, busiest_thread(threads, self._owner_threads())
+        acknowledged = self._rest()
+        times = np.array([each for some in self._ask("decisions", begin, until) for each in some])
+        now = self._database.stored()
+        taken, logged, lasted = max(len(times), 1), max(now.steps - stored.steps, 1), until - begin
+        used = {part: after[part] - before[part] for part in after}
+        view = self._attached.view()
+        rung = {
+            "workers": workers,
+            "shards": self._shards,
+            "steps_per_second_of_a_worker": pace,
+            "seconds": round(lasted, 1),
+            "offered_steps_per_second": round(workers * pace, 1),
+            "steps_per_second": round(len(times) / lasted, 1),
+            "saturated": len(times) / lasted < SATURATED * workers * pace,
+            "decision_ms": {
+                f"p{each}": round(1000 * float(np.percentile(times, each)), 1) if len(times) else None
+                for each in (50, 90, 99, 100)
+            },
+            "cpu_ms_per_step": {part: round(1000 * spent / taken, 3) for part, spent in used.items()},
+            "machinery_cpu_ms_per_step": round(1000 * sum(used[part] for part in MACHINERY) / taken, 3),
+            "cores_used": {part: round(spent / lasted, 3) for part, spent in used.items()},
+            "cores_busy_of_the_machine": round(busy / lasted, 3),
+            "cores_of_others": round(
+                (busy - sum(used.values())) / lasted, 3
+            ),  # the kernel's for all included
+            "busiest_owner_thread_cores": round(busiest / lasted, 3),
+            "database_bytes_per_step": round((now.table_bytes - stored.table_bytes) / logged),
+            "wal_bytes_per_step": round((now.wal_bytes - stored.wal_bytes) / logged),
+            "steps_per_transaction": round(logged / max(now.transactions - stored.transactions, 1), 2),
+            "acknowledged": acknowledged - self._acknowledged,
+            "logged": now.steps - stored.steps,
+            "lost": acknowledged - self._acknowledged - (now.steps - stored.steps),
+            "failures": [each for some in self._ask("failures") for each in some],
+            "trouble": view.trouble,
+        }
+        self._acknowledged = acknowledged
+        return rung
+
+    def close(self) -> dict[str, Any]:
+        """End the run, and look whether its log holds together and has what was acknowledged."""
+        view = self._attached.view()
+        self._attached.stop()
+        acknowledged = sum(self._ask("finish"))
+        summary = self._attached.follow(lambda now: None)
+        self.abandon()
+        self._say(f"{summary.steps} steps: reading them again")
+        with ss.open_run(self._folder) as run:
+            verification = run.verify()
+        return {
+            "shards": self._shards,
+            "owners_by_node": dict(Counter(each.node for each in view.owners)),
+            "owners_replaced": sum(each.generation - 1 for each in view.owners),
+            "steps": summary.steps,
+            "states": summary.states,
+            "acknowledged": acknowledged,
+            "lost": acknowledged - summary.steps,
+            "steps_of_lost_workers": summary.lost,
+            "verify_problems": list(verification.problems),
+        }
+
+    def abandon(self) -> None:
+        """End the processes of the workers; the run's own end with the cluster, if it was not closed."""
+        for host in self._hosts:
+            end(host)
+
+    # -- the workers --------------------------------------------------------------------------
+
+    def _ask(self, method: str, *arguments: object) -> list[Any]:
+        calls = [getattr(host, method).remote(*arguments) for host in self._hosts]
+        found: list[Any] = answer(calls, seconds=BEGIN_SECONDS)
+        return found
+
+    def _employ(self, workers: int, pace: float) -> None:
+        calls = [
+            host.employ.remote(list(range(number, workers, len(self._hosts))), self._shards, pace)
+            for number, host in enumerate(self._hosts)
+        ]
+        answer(calls, seconds=BEGIN_SECONDS)
+
+    def _rest(self) -> int:
+        return sum(self._ask("rest"))
+
+    # -- costs --------------------------------------------------------------------------------
+
+    def _cpu(self) -> dict[str, float]:
+        """CPU seconds so far, by part."""
+        used = dict.fromkeys((*MACHINERY, WORKERS), 0.0)
+        for node in (self._cluster.head, *self._cluster.nodes):
+            for process in below(node.process.pid):
+                if process.id in self._owner_processes:
+                    part = OWNERS
+                elif process.id in self._host_processes:
+                    part = WORKERS
+                else:
+                    part = CONDUCTOR if "Conductor" in process.name else RAY
+                used[part] += process.cpu_seconds
+        used[DATABASE] = sum(process.cpu_seconds for process in below(self._database.server.process))
+        return used
+
+    def _owner_threads(self) -> dict[tuple[int, int], float]:
+        return {
+            (process, thread): seconds
+            for process in self._owner_processes
+            for thread, seconds in threads_of(process).items()
+        }
+
+
+def busiest_thread(before: dict[tuple[int, int], float], after: dict[tuple[int, int], float]) -> float:
+    """The CPU seconds of the thread that used most of them in between: it can use one core and no more."""
+    return max((seconds - before.get(each, 0.0) for each, seconds in after.items()), default=0.0)

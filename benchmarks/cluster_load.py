@@ -1,0 +1,199 @@
+"""Simulated workers: they report steps at a pace over the same store as real ones, with nothing to drive.
+
+Many of them share a process. What they report is like what workers of an application report (`simulated.py`):
+some screens are new to everybody, some only to the worker, most are known to it and named by their row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from screensearch.cluster.store import ClusterStore
+from screensearch.domain.screen import Metadata, Screen
+from screensearch.domain.transition import EpisodeId, Outcome
+from screensearch.explore.messages import Begin, Receipt, Report, Sighting
+from simulated import draw_choice, draw_evidence, draw_note, draw_screen
+
+EPISODE_STEPS = 50
+RECENT = 500
+"""So many of the latest screens of a shard are seen again by workers that do not know them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What is observed: shares of all observations, and the bytes of an element table."""
+
+    new: float
+    new_to_worker: float  # known to another one
+    elements_bytes: int
+
+
+class SimulatedWorker:
+    """One worker. It rests until it is sent to work."""
+
+    def __init__(self, run: str, number: int, shard: int, mix: Mix, recent: deque[Screen]) -> None:
+        self._store = ClusterStore(run, time.time_ns())
+        self._number, self._mix, self._recent = number, mix, recent
+        self._random = random.Random(number)
+        self._metadata = Metadata("load", f"mode {shard}", "1.0", "main")
+        self._elements = self._random.randbytes(mix.elements_bytes)
+        self._rows: dict[str, int] = {}  # by key of the screen
+        self._known: list[int] = []  # the same rows
+        self._due = 0.0
+        self._drawn = 0
+        self.interval = 0.0
+        self.go = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.resting = asyncio.Event()
+        self.acknowledged = 0
+        self.decisions: list[tuple[float, float]] = []  # when a step was acknowledged, and after how long
+
+    async def work(self) -> None:
+        """Take steps while the run wants them."""
+        number = 0
+        while await self._episode(EpisodeId(self._number, number)):
+            number += 1
+
+    async def _episode(self, episode: EpisodeId) -> bool:
+        """Whether the run wants more steps."""
+        await self._sent()
+        sighting = self._see()
+        receipt = await self._store.begin(Begin(episode, sighting, draw_evidence(self._random)))
+        self._learn(sighting, receipt)
+        self.begun.set()
+        for step in range(1, EPISODE_STEPS + 1):
+            if not receipt.proceed:
+                return False
+            await self._turn()
+            assert receipt.here is not None  # nothing ever fails here
+            sighting = self._see()
+            report = Report(
+                episode=episode,
+                step=step,
+                source=receipt.here.state,
+                choice=draw_choice(self._random, receipt.snapshot),
+                outcome=Outcome.OK,
+                sighting=sighting,
+                evidence=draw_evidence(self._random),
+                note=draw_note(self._random),
+            )
+            begun = time.perf_counter()
+            receipt = await self._store.record(report)
+            self.decisions.append((time.time(), time.perf_counter() - begun))
+            self.acknowledged += 1
+            self._learn(sighting, receipt)
+        return receipt.proceed
+
+    async def _sent(self) -> bool:
+        """Rest until it shall work; whether it rested."""
+        if self.go.is_set():
+            return False
+        self.resting.set()
+        await self.go.wait()
+        self.resting.clear()
+        self._due = time.monotonic() + self._random.random() * self.interval  # not all at once
+        return True
+
+    async def _turn(self) -> None:
+        """Wait until the next step is due. A late one is taken at once, those missed are not made up."""
+        now = time.monotonic()
+        if not await self._sent():
+            self._due = max(self._due + self.interval, now)
+        await asyncio.sleep(max(0.0, self._due - time.monotonic()))
+
+    def _see(self) -> Sighting:
+        chance = self._random.random()
+        if chance < self._mix.new or not self._known:
+            self._drawn += 1
+            screen = draw_screen(self._random, self._metadata, self._number << 32 | self._drawn)
+            self._recent.append(screen)
+        elif chance < self._mix.new + self._mix.new_to_worker:
+            screen = self._random.choice(self._recent)
+        else:
+            return Sighting(row=self._random.choice(self._known))
+        row = self._rows.get(screen.key)
+        return Sighting(screen=screen, elements=self._elements) if row is None else Sighting(row=row)
+
+    def _learn(self, sighting: Sighting, receipt: Receipt) -> None:
+        if sighting.screen is not None and receipt.here is not None:
+            self._rows[sighting.screen.key] = receipt.here.row
+            self._known.append(receipt.here.row)
+
+
+class Host:
+    """A process full of simulated workers."""
+
+    def __init__(self, run: str, mix: Mix) -> None:
+        self._run, self._mix = run, mix
+        self._recent: dict[int, deque[Screen]] = {}
+        self._workers: dict[int, SimulatedWorker] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+
+    async def process(self) -> int:
+        return os.getpid()
+
+    async def employ(self, numbers: list[int], shards: int, pace: float) -> None:
+        """Let these workers take so many steps a second each; returns once all have begun, or have failed."""
+        for number in numbers:
+            if number not in self._workers:
+                shard = number % shards
+                recent = self._recent.setdefault(shard, deque(maxlen=RECENT))
+                worker = SimulatedWorker(self._run, number, shard, self._mix, recent)
+                self._workers[number] = worker
+                self._working[number] = asyncio.ensure_future(worker.work())
+            worker = self._workers[number]
+            worker.interval = 1 / pace
+            worker.go.set()
+        waiting = {asyncio.ensure_future(self._workers[number].begun.wait()): number for number in numbers}
+        while waiting:
+            done, _ = await asyncio.wait(
+                {*waiting, *(self._working[number] for number in waiting.values())},
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for each in list(waiting):
+                if each in done or self._working[waiting[each]].done():
+                    each.cancel()
+                    del waiting[each]
+
+    async def rest(self) -> int:
+        """Let all finish their step and rest; returns the steps acknowledged since the beginning."""
+        for worker in self._workers.values():
+            worker.go.clear()
+        for number, worker in self._workers.items():
+            resting = asyncio.ensure_future(worker.resting.wait())
+            await asyncio.wait({resting, self._working[number]}, return_when=asyncio.FIRST_COMPLETED)
+            resting.cancel()
+        return sum(worker.acknowledged for worker in self._workers.values())
+
+    async def decisions(self, begin: float, until: float) -> list[float]:
+        """How long the decisions of a span of time took. They are forgotten, and so are all others."""
+        found = [
+            seconds
+            for worker in self._workers.values()
+            for when, seconds in worker.decisions
+            if begin <= when < until
+        ]
+        for worker in self._workers.values():
+            worker.decisions.clear()
+        return found
+
+    async def failures(self) -> list[str]:
+        """Workers that gave up, and why."""
+        return [
+            f"worker {number}: {working.exception()!r}"
+            for number, working in self._working.items()
+            if working.done() and not working.cancelled() and working.exception() is not None
+        ]
+
+    async def finish(self) -> int:
+        """Let all work until the run wants no more; returns the steps acknowledged since the beginning."""
+        for worker in self._workers.values():
+            worker.interval = 1.0  # they hear of it with their next step
+            worker.go.set()
+        await asyncio.gather(*self._working.values(), return_exceptions=True)
+        return sum(worker.acknowledged for worker in self._workers.values())

@@ -1,0 +1,298 @@
+"""What `cluster.py` has measured and what it means, in words for pages, which hold no copied figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cluster_parts import CONDUCTOR, DATABASE, OWNERS, RAY, WORKERS
+from cluster_size import Assumptions, Desktop, Measured, Size, largest_served, size
+from screensearch.errors import FormatError
+
+GIGABYTE, TERABYTE = 1e9, 1e12
+BUSY = 0.9  # of a core, or of all: then it is what limits
+QUIET = 0.3  # cores that all else may use before the figures are doubtful
+
+RUNG = "workers | steps/s asked | steps/s | decision p50 / p99, ms"
+COST = "CPU ms a step: owners | PostgreSQL | Ray | simulated workers"
+
+LIMITS = """\
+What does not follow from one machine:
+
+- **The network.** Nodes were network namespaces on one kernel, and the database was reached through a Unix
+  socket. A real network adds its round trips to a decision, and encryption its CPU to a step.
+- **Connections.** Simulated workers share four processes. Ten thousand real ones are ten thousand
+  processes, each with a connection to its owner.
+- **The conductor.** It asks each worker how it is. Simulated workers are not placed by it, so what ten
+  thousand cost it, and Ray's head, which knows them all, was not measured.
+- **One database.** Whether one server takes the whole rate was not measured. Runs share nothing, so each
+  may have a server of its own; one run has one. Neither replicas nor backups are in the disk.
+- **A hot shard.** It has one owner, whose ceiling bounds the workers on one application in one display mode
+  and text size; more of these are more shards. Within one nothing can be split today. Windows of different
+  kinds are never compared either (but in the preset `paper`), so the kind of window could become a part of
+  the key.
+- **Age.** The runs were minutes old. An owner holds the graph of its shard in memory. A long run should
+  have fewer new screens and pictures a step than those that were weighed, which were of twenty minutes; so
+  the disk is a bound from above."""
+
+
+def describe(measured: Measured, asked: Assumptions) -> dict[str, str]:
+    """The texts, by the name of their mark."""
+    return {
+        "measured": measured_text(measured.report),
+        "size": size_text(measured.report, measured.desktops, asked),
+    }
+
+
+def put_into(page: Path, texts: Mapping[str, str]) -> None:
+    """Write each text between its marks in a page, which must have the marks of one of them at least."""
+    written, found = page.read_text(), False
+    for name, text in texts.items():
+        begin, end = marks(name)
+        before, begun, rest = written.partition(begin)
+        if begun:
+            _, ended, after = rest.partition(end)
+            if not ended:
+                raise FormatError(f"{page} has {begin!r} and no {end!r} after it: put it where the text ends")
+            written, found = f"{before}{begin}\n\n{text}\n\n{end}{after}", True
+    if not found:
+        known = "; ".join(" and ".join(marks(name)) for name in texts)
+        raise FormatError(f"{page} has no mark: put one of these pairs where the text shall be: {known}")
+    page.write_text(written)
+
+
+def marks(name: str) -> tuple[str, str]:
+    """What stands before a text in a page, and after it."""
+    return f"<!-- from benchmarks/cluster.py: {name} -->", f"<!-- end of {name} -->"
+
+
+# -- what was measured ------------------------------------------------------------------------------
+
+
+def measured_text(report: Mapping[str, Any]) -> str:
+    """The tables of what was measured, as far as it came."""
+    machine, asked = report["machine"], report["asked"]
+    rungs = [*report["ladder"], *([report["all_workers"]] if "all_workers" in report else [])]
+    lines = [
+        "```text",
+        asked["command"],
+        "```",
+        "",
+        f"{machine['date']}, {machine['cores']} cores of an {machine['cpu']}, {machine['memory_gb']:.0f} GB, "
+        f"Debian 12, load {machine['load']} before it began; a head and {asked['nodes']} nodes"
+        f"{' in network namespaces of their own' if report.get('network_namespaces') else ''}, "
+        f"{asked['seconds']:g} s a line.{'' if report['complete'] else ' **It did not come to its end.**'}",
+        *(f"\n**It failed**: {problem}" for problem in report["problems"]),
+    ]
+    if rungs:
+        against = _against(report)
+        lines += ["", f"{rungs[0]['shards']} shards:", ""]
+        lines += table(
+            f"{RUNG} | {COST} | cost against {' / '.join(str(each) for each in against)} workers | "
+            "above idle | bytes a step: tables / WAL",
+            [
+                [
+                    *_rung_cells(rung),
+                    *(_ratios(rung, against, which) for which in ("all", "above_idle")),
+                    f"{rung['database_bytes_per_step']:,} / {rung['wal_bytes_per_step']:,}",
+                ]
+                for rung in rungs
+            ],
+        )
+        lines += ["", _idle_text(report["idle"], asked["nodes"])]
+        lines += ["", _ceiling_text(report["ceilings"]["ladder"], machine["cores"])]
+    if report["hot"]:
+        lines += ["", "One shard, more and more load:", ""]
+        lines += table(
+            f"{RUNG} | {COST} | cores: owner / its busiest thread / machine",
+            [[*_rung_cells(rung), _cores_cell(rung)] for rung in report["hot"]],
+        )
+        lines += ["", _ceiling_text(report["ceilings"]["one_shard"], machine["cores"])]
+    if rungs:
+        lines += ["", _kept_text(report), *_disturbed_text([*rungs, *report["hot"]])]
+    return "\n".join(lines)
+
+
+def _against(report: Mapping[str, Any]) -> dict[int, list[dict[str, Any]]]:
+    """The ratios, by the workers of the rung that they are against."""
+    return {
+        rung["workers"]: report[f"cost_against_{rung['workers']}_workers"] for rung in report["ladder"][:2]
+    }
+
+
+def _ratios(rung: Mapping[str, Any], against: Mapping[int, list[dict[str, Any]]], which: str) -> str:
+    key = ("workers", "offered_steps_per_second")
+    found = [
+        next(each[which] for each in ratios if all(each[name] == rung[name] for name in key))
+        for ratios in against.values()
+    ]
+    return " / ".join("–" if each is None else f"{each:.2f}" for each in found)
+
+
+def _rung_cells(rung: Mapping[str, Any]) -> list[str]:
+    cost, decision = rung["cpu_ms_per_step"], rung["decision_ms"]
+    return [
+        f"{rung['workers']:,}",
+        f"{rung['offered_steps_per_second']:,.0f}",
+        f"{rung['steps_per_second']:,.0f}{' (saturated)' if rung['saturated'] else ''}",
+        f"{decision['p50']} / {decision['p99']}",
+        f"{cost[OWNERS]:.2f}",
+        f"{cost[DATABASE]:.2f}",
+        f"{cost[RAY] + cost[CONDUCTOR]:.2f}",
+        f"{cost[WORKERS]:.2f}",
+    ]
+
+
+def _cores_cell(rung: Mapping[str, Any]) -> str:
+    return (
+        f"{rung['cores_used'][OWNERS]:.2f} / {rung['busiest_owner_thread_cores']:.2f} / "
+        f"{rung['cores_busy_of_the_machine']:.2f}"
+    )
+
+
+def _idle_text(idle: Mapping[str, Any], nodes: int) -> str:
+    spent = idle["cpu_ms_per_second"]
+    return (
+        f"While nobody works, all of it uses {sum(spent.values()) / 10:.1f} % of a core; in ms a second: "
+        f"{idle['shards']} owners {spent[OWNERS]:.0f}, PostgreSQL {spent[DATABASE]:.0f}, the conductor "
+        f"{spent[CONDUCTOR]:.0f}, Ray's own processes {spent[RAY]:.0f} on {nodes + 1} nodes, those of the "
+        f"simulated workers {spent[WORKERS]:.0f}. Ray's column above has the conductor in it."
+    )
+
+
+def _ceiling_text(found: Mapping[str, Any] | None, cores: int) -> str:
+    if found is None:
+        return "No ceiling was reached: each rate is what the pace asked for."
+    if found["busiest_owner_thread_cores"] > BUSY:
+        limit = "a thread of the owner, which can use one core"
+    elif found["machine_cores"] > BUSY * cores:
+        limit = (
+            f"the machine: its {cores} cores were busy, with the simulated workers as well, so owners "
+            "with cores of their own carry more"
+        )
+    else:
+        limit = "neither a thread nor the cores, so waiting, for the disk or for each other"
+    grew = "; it still grew when the series ended" if found["still_grew"] else ""
+    return (
+        f"At the most {found['steps_per_second']:,.0f} steps/s, with {found['workers']:,} workers and "
+        f"{found['owners_cores']:.2f} cores used by owners{grew}. What limited it: {limit}."
+    )
+
+
+def _kept_text(report: Mapping[str, Any]) -> str:
+    kept = "; ".join(f"{target}: {'yes' if met else '**no**'}" for target, met in report["targets"].items())
+    steps = sum(run["steps"] for run in report["runs"])
+    return f"{steps:,} steps in all; {kept}."
+
+
+def _disturbed_text(rungs: list[Mapping[str, Any]]) -> list[str]:
+    most = max(float(rung["cores_of_others"]) for rung in rungs)
+    if most <= QUIET:
+        return []
+    return ["", f"**Doubtful**: all else on the machine, the kernel included, used up to {most:.1f} cores."]
+
+
+# -- what it means ----------------------------------------------------------------------------------
+
+
+def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumptions) -> str:
+    """The cluster on paper, with what was assumed and what does not follow."""
+    rung, shard = largest_served(report["ladder"]), report["ceilings"]["one_shard"]
+    planned, machine = size(rung, shard, desktops, asked), report["machine"]
+    idle_cores = report["idle"]["cpu_ms_per_second"][RAY] / (report["asked"]["nodes"] + 1) / 1000
+    rows = _machinery_rows(rung, shard, planned, asked)
+    for each in desktops:
+        rows += _desktop_rows(each, planned, asked, idle_cores)
+    lines = [
+        f"On paper, not measured: {asked.workers:,} workers at {asked.pace:g} steps/s and "
+        f"{asked.observations / 1e6:,.0f}M observations, scaled linearly from {rung['workers']:,} workers "
+        f"with {rung['steps_per_second']:,.0f} steps/s (not saturated) on {machine['cores']} cores of an "
+        f"{machine['cpu']}, {machine['date']}. Cores of the machinery are planned to be "
+        f"{asked.utilisation:.0%} busy. Prices are assumptions, in any currency; give yours with `--assume`.",
+        "",
+        *table("what | how much | from", rows, right=(1,)),
+        "",
+        LIMITS,
+    ]
+    return "\n".join(lines)
+
+
+def _machinery_rows(
+    rung: Mapping[str, Any], shard: Mapping[str, Any] | None, planned: Size, asked: Assumptions
+) -> list[list[str]]:
+    def cost(part: str) -> str:
+        return f"{rung['cpu_ms_per_step'][part]:.2f} ms a step, {asked.utilisation:.0%} busy"
+
+    most = (
+        "no ceiling of a shard was found"
+        if shard is None
+        else f"{asked.utilisation:.0%} of the {shard['steps_per_second']:,.0f} steps/s of one shard here"
+    )
+    return [
+        ["steps/s", f"{planned.steps_per_second:,.0f}", f"{asked.workers:,} × {asked.pace:g}"],
+        ["time for all observations", f"{planned.seconds / 3600:.1f} h", "at that rate"],
+        ["cores for owners", f"{planned.owner_cores:,.0f}", cost(OWNERS)],
+        ["cores for PostgreSQL", f"{planned.database_cores:,.0f}", cost(DATABASE)],
+        [
+            "cores for Ray's calls",
+            f"{planned.ray_cores:,.0f}",
+            "what its own processes use above idle, likewise",
+        ],
+        ["shards, at least", _or_unknown(planned.least_shards), most],
+        ["workers on one shard, at most", _or_unknown(planned.workers_of_a_shard), most],
+        [
+            "WAL",
+            f"{planned.wal_bytes_per_second / 1e6:,.0f} MB/s",
+            f"{rung['wal_bytes_per_step']:,} bytes a step",
+        ],
+        ["tables", _space(planned.database_bytes), f"{rung['database_bytes_per_step']:,} bytes a step"],
+    ]
+
+
+def _desktop_rows(desktop: Desktop, planned: Size, asked: Assumptions, idle_cores: float) -> list[list[str]]:
+    name = desktop.name
+    cores, pictures = planned.desktop_cores[name], planned.picture_bytes[name]
+    everything = cores + planned.machinery_cores
+    hours = everything * planned.seconds / 3600
+    kept = planned.database_bytes * asked.volume_gb_month_price + pictures * asked.bucket_gb_month_price
+    return [
+        [
+            f"{name}: cores for desktops",
+            f"{cores:,.0f}",
+            f"{desktop.steps_per_second_per_core:.1f} steps/s a core, all of it busy",
+        ],
+        [
+            f"{name}: machines in all",
+            f"{math.ceil(everything / asked.machine_cores):,}",
+            f"{asked.machine_cores} cores each; Ray idles with {idle_cores:.2f} cores on each",
+        ],
+        [f"{name}: pictures", _space(pictures), f"{desktop.picture_bytes_per_step:,.0f} bytes a step"],
+        [
+            f"{name}: money for cores, once",
+            f"{hours * asked.core_hour_price:,.0f}",
+            f"{hours:,.0f} core-hours, assumed at {asked.core_hour_price:g}",
+        ],
+        [
+            f"{name}: money for disk, a month",
+            f"{kept / GIGABYTE:,.0f}",
+            f"assumed a GB: tables {asked.volume_gb_month_price:g}, pictures {asked.bucket_gb_month_price:g}",
+        ],
+    ]
+
+
+def _or_unknown(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _space(count: float) -> str:
+    return f"{count / TERABYTE:,.1f} TB" if count >= TERABYTE else f"{count / GIGABYTE:,.0f} GB"
+
+
+def table(head: str, rows: list[list[str]], *, right: tuple[int, ...] | None = None) -> list[str]:
+    """A table in Markdown; the columns named, or all but the first, are aligned to the right."""
+    names = head.split(" | ")
+    aligned = right if right is not None else range(1, len(names))
+    bars = ["--:" if at in aligned else "---" for at in range(len(names))]
+    return [f"| {' | '.join(each)} |" for each in (names, bars, *rows)]

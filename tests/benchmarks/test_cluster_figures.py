@@ -1,0 +1,189 @@
+"""What is made of the figures of a cluster: no rate is called a ceiling that is none, no page is copied."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_figures import ceiling, conclude, stopped_growing
+from cluster_parts import CONDUCTOR, DATABASE, MACHINERY, OWNERS, RAY, WORKERS
+from cluster_size import Assumptions, Desktop, Measured, assume, largest_served, read_measured, size
+from cluster_text import describe, marks, measured_text, put_into
+from screensearch.errors import FormatError, SettingsError
+
+ROOT = Path(__file__).parents[2]
+RESULT = ROOT / "benchmarks" / "results" / "cluster.json"
+COST = {OWNERS: 1.0, DATABASE: 0.5, RAY: 0.3, CONDUCTOR: 0.1, WORKERS: 2.0}
+DESKTOP = Desktop("mousepad", steps_per_second_per_core=10.0, picture_bytes_per_step=20_000.0)
+
+
+def rung(workers: int, rate: float, *, shards: int = 8, lost: int = 0) -> dict[str, Any]:
+    """So many workers at 5 steps/s, of which so many were taken."""
+    return {
+        "workers": workers,
+        "shards": shards,
+        "offered_steps_per_second": 5.0 * workers,
+        "steps_per_second": rate,
+        "saturated": rate < 0.95 * 5 * workers,
+        "decision_ms": {"p50": 1.0, "p90": 2.0, "p99": 3.0, "p100": 4.0},
+        "cpu_ms_per_step": dict(COST),
+        "machinery_cpu_ms_per_step": sum(COST[part] for part in MACHINERY),
+        "cores_used": dict.fromkeys(COST, 0.2),
+        "cores_busy_of_the_machine": 1.9,
+        "cores_of_others": 0.1,
+        "busiest_owner_thread_cores": 0.1,
+        "database_bytes_per_step": 2_000,
+        "wal_bytes_per_step": 3_000,
+        "lost": lost,
+        "failures": [],
+        "trouble": "",
+    }
+
+
+def report(**changed: Any) -> dict[str, Any]:
+    idle = {"seconds": 1.0, "shards": 8, "cpu_ms_per_second": dict.fromkeys(COST, 1.0)}
+    run = {"steps": 100, "lost": 0, "owners_replaced": 0, "verify_problems": []}
+    found = {
+        "asked": {"command": "cluster.py", "seconds": 1.0, "workers": [1, 10], "nodes": 3},
+        "idle": idle,
+        "hot_idle": idle,
+        "ladder": [rung(1, 5.0), rung(10, 50.0), rung(100, 300.0)],
+        "all_workers": rung(1_000, 180.0),
+        "hot": [rung(50, 250.0, shards=1), rung(100, 260.0, shards=1)],
+        "runs": [run],
+        "problems": [],
+        "complete": True,
+        "machine": {"cpu": "CPU", "cores": 2, "memory_gb": 25.3, "load": 0.1, "date": "2026-11-16"},
+        **changed,
+    }
+    conclude(found)
+    return found
+
+
+def test_a_rate_that_the_pace_limits_is_no_ceiling() -> None:
+    met = [rung(10, 50.0), rung(20, 100.0)]
+    assert ceiling(met) is None
+    assert not stopped_growing(met)
+    assert "No ceiling" in measured_text(report(hot=met))
+
+
+def test_a_series_stops_growing_when_more_load_makes_no_more_steps() -> None:
+    served, beyond = rung(100, 500.0), rung(200, 800.0)
+    assert not stopped_growing([served, beyond])
+    assert stopped_growing([served, beyond, rung(400, 810.0)])
+    found = ceiling([served, beyond, rung(400, 700.0)])
+    assert found is not None
+    assert found["steps_per_second"] == 800.0
+    assert not found["still_grew"]
+    still = ceiling([served, beyond])
+    assert still is not None
+    assert still["still_grew"]
+
+
+def test_the_cost_of_idling_is_not_taken_for_the_cost_of_steps() -> None:
+    above = report()["ladder"][1]["above_idle_cpu_ms_per_step"]
+    assert above[OWNERS] == pytest.approx(COST[OWNERS] - 1.0 / 50)
+    against = report()["cost_against_1_workers"]
+    assert [each["all"] for each in against] == [1.0] * 4
+    assert against[1]["above_idle"] > 1.0  # the first one idles for most of its cost
+
+
+def test_a_lost_step_is_told() -> None:
+    lost = report(ladder=[rung(1, 5.0), rung(10, 50.0, lost=1)])
+    assert not lost["targets"]["no step lost"]
+    assert "no step lost: **no**" in measured_text(lost)
+
+
+def test_a_disturbed_machine_is_told() -> None:
+    assert "Doubtful" not in measured_text(report())
+    assert "up to 1.2 cores" in measured_text(report(ladder=[{**rung(1, 5.0), "cores_of_others": 1.2}]))
+
+
+def test_what_was_measured_before_an_interruption_can_be_told() -> None:
+    whole = report()
+    nothing = {**whole, "ladder": [], "hot": [], "runs": [], "complete": False}
+    del nothing["all_workers"], nothing["idle"]
+    assert "not come to its end" in measured_text(nothing)
+    without_hot = report(hot=[], runs=[], complete=False)
+    assert "One shard" not in measured_text(without_hot)
+    assert "8 shards: TimeoutError" in measured_text(report(problems=["8 shards: TimeoutError: "]))
+
+
+def test_cores_grow_with_steps_and_disk_with_observations() -> None:
+    asked = Assumptions(workers=10_000, pace=5.0, observations=100_000_000, utilisation=0.5)
+    found = report()
+    planned = size(found["ladder"][1], {"steps_per_second": 1_000.0}, [DESKTOP], asked)
+    assert planned.owner_cores == pytest.approx(50_000 * 0.001 / 0.5)
+    assert planned.database_cores == pytest.approx(50_000 * 0.0005 / 0.5)
+    assert planned.least_shards == 100
+    assert planned.workers_of_a_shard == 100
+    assert planned.database_bytes == pytest.approx(200e9)
+    assert planned.desktop_cores == {"mousepad": 5_000.0}
+    assert planned.picture_bytes == {"mousepad": 2e12}
+    more = size(found["ladder"][1], None, [DESKTOP], replace(asked, workers=20_000))
+    assert more.owner_cores == pytest.approx(2 * planned.owner_cores)
+    assert more.database_bytes == planned.database_bytes
+    assert more.least_shards is None
+
+
+def test_a_saturated_rung_is_not_scaled() -> None:
+    found = report()
+    assert largest_served(found["ladder"])["workers"] == 10
+    with pytest.raises(FormatError, match="saturated"):
+        largest_served(found["ladder"][2:])
+
+
+def test_an_assumption_is_replaced_by_its_name() -> None:
+    assert assume(["core_hour_price=0.5", "workers=7"]) == Assumptions(core_hour_price=0.5, workers=7)
+    with pytest.raises(SettingsError, match="core_price"):
+        assume(["core_price=1"])
+    with pytest.raises(SettingsError, match="cheap"):
+        assume(["core_hour_price=cheap"])
+    with pytest.raises(SettingsError, match="more than 0"):
+        assume(["utilisation=0"])
+
+
+def test_a_text_takes_the_place_of_the_one_between_its_marks(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    begin, end = marks("size")
+    page.write_text(f"before\n{begin}\nwhat was here\n{end}\nafter\n")
+    texts = describe(Measured(report(), [DESKTOP]), Assumptions())
+    put_into(page, texts)
+    once = page.read_text()
+    assert "what was here" not in once
+    assert once.startswith("before\n")
+    assert once.endswith("after\n")
+    assert texts["size"] in once
+    put_into(page, texts)
+    assert page.read_text() == once
+    page.write_text("no marks\n")
+    with pytest.raises(FormatError, match="no mark"):
+        put_into(page, texts)
+    page.write_text(f"{begin}\n")
+    with pytest.raises(FormatError, match="where the text ends"):
+        put_into(page, texts)
+
+
+def test_pages_say_what_the_results_say(tmp_path: Path) -> None:
+    """Also that they do not say it before there are any."""
+    marked = [
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        if any(marks(name)[0] in page.read_text() for name in ("measured", "size"))
+    ]
+    for page in marked:
+        again = tmp_path / page.name
+        again.write_text(page.read_text())
+        put_into(again, describe(read_measured(RESULT), Assumptions()))
+        assert again.read_text() == page.read_text(), f"run benchmarks/cluster.py --size --into {page}"
+
+
+def test_concluding_twice_changes_nothing() -> None:
+    once = report()
+    twice = copy.deepcopy(once)
+    conclude(twice)
+    assert once == twice
