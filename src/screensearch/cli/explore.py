@@ -34,8 +34,8 @@ from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
 from screensearch.config import DESKTOP
 from screensearch.errors import EnvironmentFailed, SettingsError
+from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.consent import check_consent
-from screensearch.explore.exploration import LARGEST_SEED
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.record.run import open_run_folder
 

@@ -16,8 +16,8 @@ from screensearch.cluster.engine import Gone, NoCluster, answer, conductors, con
 from screensearch.cluster.names import SLOT, Job, View, conductor_name
 from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
+from screensearch.explore.beginning import try_out
 from screensearch.explore.budget import StopRule
-from screensearch.explore.exploration import try_out
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary

@@ -35,8 +35,8 @@ from screensearch.config.settings import declared_settings
 from screensearch.config.targets import resolve_target
 from screensearch.config.toml import line_of_each_key, read_text, read_toml
 from screensearch.errors import ScreenSearchError, SettingsError
+from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.budget import StopRule
-from screensearch.explore.exploration import LARGEST_SEED
 
 RESERVED = "campaign."
 """How the files of the campaign itself begin, beside the folders of its runs."""

@@ -17,9 +17,9 @@ from screensearch.environments.desktop.programs import missing_packages
 from screensearch.environments.desktop.sandbox import SessionFailed, find_program
 from screensearch.environments.desktop.settings import AppSettings
 from screensearch.errors import RunNotFound, ScreenSearchError
+from screensearch.explore.beginning import try_out
 from screensearch.explore.campaign.file import PlannedRun
 from screensearch.explore.campaign.record import CampaignRecord, RunState, Standing
-from screensearch.explore.exploration import try_out
 from screensearch.record.run import open_run_folder
 from screensearch.record.stores import reach_store
 
