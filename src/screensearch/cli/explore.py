@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import shlex
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,7 +19,7 @@ from screensearch import (
     settings_for,
     start_exploration,
 )
-from screensearch.cli.cluster import follow, launcher
+from screensearch.cli.cluster import launcher, lead
 from screensearch.cli.endings import FAILURES, default_rule, fail_if_found, failing_outcomes, stop_rule
 from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView, LogView
@@ -113,8 +115,8 @@ from screensearch.record.run import open_run_folder
 @click.option(
     "--take-over",
     is_flag=True,
-    help="With --resume: if the run's log is in a database and seems to be owned on a machine that is gone, "
-    "replace that owner.",
+    help="With --resume, also on a cluster: if the run's log is in a database and seems to be owned on a "
+    "machine that is gone, replace that owner.",
 )
 @click.option(
     "--metrics",
@@ -209,54 +211,66 @@ def explore(
     check_consent(settings, unsandboxed, allow_irreversible)
     if not settings.desktop.sandbox:
         warn_of_open_walls(environment, settings)
-    stop = stop or default_rule(settings)
+    rule = stop or default_rule(settings)
     folder = out or fresh_folder(environment)
     server = None if metrics is None or cluster is not None else context.with_resource(MetricsServer(metrics))
     if server is not None:
         tell(f"Metrics: {server.url}")
     what = str(folder) if resume else environment
-    view = LogView() if logs_json() else LiveView(console(stderr=True), what=what, steps=stop.steps)
+    view = LogView() if logs_json() else LiveView(console(stderr=True), what=what, steps=rule.steps)
 
-    def show(progress: Progress) -> None:
+    def show(progress: Progress, places: str = "") -> None:
         if where.run is None:  # the first progress is of a run that is there
             where.run = open_run_folder(folder).manifest.run
-        view.show(progress)
+        view.show(progress, places)
 
-    never_started: NeverStarted | None = None
-    if cluster is not None:
+    def begin_on(address: str, before_begin: Callable[[], object] = lambda: None) -> None:
         launch = launcher()
         if resume:
             launch.resume_on_cluster(
-                cluster, folder, stop=stop, workers=workers, log_format=log_format, metrics=metrics or ""
+                address,
+                folder,
+                stop=rule,
+                workers=workers,
+                log_format=log_format,
+                metrics=metrics or "",
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
+                take_over=take_over,
+                before_begin=before_begin,
             )
-        else:
+            return
+        with EmptyRun(folder, in_use=lambda run: launch.is_under_way(address, run)):
             launch.start_on_cluster(
-                cluster,
+                address,
                 environment,
                 folder,
                 settings=settings,
-                stop=stop,
+                stop=rule,
                 workers=workers,
                 seed=seed,
                 store=store,
                 artifacts=artifacts,
                 log_format=log_format,
                 metrics=metrics or "",
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
+                before_begin=before_begin,
             )
-        if detach:
-            joining = shlex.join(["screensearch", "attach", str(folder), "--cluster", cluster])
-            click.echo(f"{folder} is under way. To join it: {joining}", err=True)
-            if as_json:
-                print_json({"run": str(folder), "environment": environment, "cluster": cluster})
-            return
+
+    never_started: NeverStarted | None = None
     try:
+        if cluster is not None and detach:
+            begin_on(cluster)
+            _tell_detached(folder, environment, cluster, as_json=as_json)
+            return
         with view:
             if cluster is not None:
-                summary = follow(launcher().Attached(cluster, folder), view)
+                summary = lead(cluster, folder, partial(begin_on, cluster), show)
             elif resume:
                 summary = resume_exploration(
                     folder,
-                    stop=stop,
+                    stop=rule,
                     workers=workers,
                     on_progress=show,
                     unsandboxed=unsandboxed,
@@ -275,7 +289,7 @@ def explore(
                     summary = start_exploration(
                         environment,
                         folder,
-                        stop=stop,
+                        stop=rule,
                         settings=settings,
                         workers=workers,
                         seed=seed,
@@ -310,3 +324,11 @@ def explore(
             f"no screen of {summary.environment} was seen before the time was up"
             f"{why if summary.failed_starts else ': give it more'}"
         )
+
+
+def _tell_detached(folder: Path, environment: str, cluster: str, *, as_json: bool) -> None:
+    """How to join a run that is left to itself."""
+    joining = shlex.join(["screensearch", "attach", str(folder), "--cluster", cluster])
+    tell(f"{folder} is under way. To join it: {joining}")
+    if as_json:
+        print_json({"run": str(folder), "environment": environment, "cluster": cluster})

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
-import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from screensearch.cluster.conductor import Conductor
-from screensearch.cluster.engine import Gone, NoCluster, answer, conductors, connect, find_actor, place, slots
+from screensearch.cluster.engine import (
+    Gone,
+    NameTaken,
+    NoCluster,
+    answer,
+    conductors,
+    connect,
+    connected,
+    disconnect,
+    find_actor,
+    place,
+    slots,
+)
 from screensearch.cluster.names import SLOT, Job, View, conductor_name
-from screensearch.config import Settings, settings_document
+from screensearch.config import Settings, settings_from_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
-from screensearch.explore.beginning import try_out
+from screensearch.explore.beginning import (
+    check_artifacts,
+    check_no_loop_runs,
+    check_seed,
+    named_environment,
+    new_manifest,
+    try_out,
+)
 from screensearch.explore.budget import StopRule
+from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
-from screensearch.record.artifact_location import read_location
-from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import Manifest, create_run, open_run_folder
 
 LOOK_SECONDS = 0.5
@@ -44,33 +62,32 @@ def start_on_cluster(
     artifacts: str = "",
     log_format: str = TEXT,
     metrics: str = "",
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
+    before_begin: Callable[[], object] = lambda: None,
 ) -> str:
-    """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
+    """Begin a new run on a cluster; returns its id. It goes on when this process ends.
+
+    All is checked that `start_exploration` checks, and means the same. Without `workers` the conductor waits
+    for some that are started elsewhere. `before_begin` is called when the run is there and nothing is under
+    way yet: from then on, an interrupt must not end this process without a word to the run.
+    """
     if not store:
         raise SettingsError(
             "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
         )
-    if metrics:
-        parse_listen_address(metrics)
-    check_log_format(log_format)
+    _check_options(workers, log_format, metrics)
+    check_seed(seed)
+    check_consent(settings, unsandboxed, allow_irreversible)
+    check_no_loop_runs()
     try_out(environment, settings)
-    if artifacts:
-        artifacts = str(read_location(artifacts))
-        open_artifacts(artifacts, folder).check()
+    artifacts = check_artifacts(artifacts, folder)
     connect(address)
     check_slots(address)
-    manifest = Manifest(
-        run=uuid.uuid4().hex,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment,
-        seed=seed,
-        settings=settings_document(settings),
-        version=version("screensearch"),
-        store=store,
-        artifacts=artifacts,
-    )
+    manifest = new_manifest(environment, settings, seed=seed, store=store, artifacts=artifacts)
     create_run(folder, manifest)
-    _conduct(folder, manifest, stop, workers, log_format, metrics)
+    before_begin()
+    _conduct(folder, _job(folder, manifest, stop, workers, log_format, metrics))
     return manifest.run
 
 
@@ -82,25 +99,51 @@ def resume_on_cluster(
     workers: int,
     log_format: str = TEXT,
     metrics: str = "",
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
+    take_over: bool = False,
+    before_begin: Callable[[], object] = lambda: None,
 ) -> str:
-    """Go on with a run on a cluster, under the settings and the seed it was started with."""
-    manifest = open_run_folder(folder).manifest
+    """Go on with a run on a cluster, under the settings and the seed it was started with.
+
+    All is checked that `resume_exploration` checks, and means the same; `before_begin` is as for a new run.
+    """
+    _check_options(workers, log_format, metrics)
+    run = open_run_folder(folder)
+    manifest = run.manifest
+    named_environment(run)
+    check_consent(settings_from_document(manifest.settings), unsandboxed, allow_irreversible)
     if not manifest.store:
         raise SettingsError(
-            f"the log of the run at {folder} is a file: it can be resumed on its machine only"
+            f"the log of the run at {folder} is a file: it can be resumed on its machine only, without "
+            "--cluster"
         )
+    if manifest.artifacts:
+        run.artifacts.check()
     connect(address)
     check_slots(address)
-    if find_actor(conductor_name(manifest.run)) is not None:
-        raise RunBusy(f"the run at {folder} is under way on this cluster: join it with `screensearch attach`")
-    _conduct(folder, manifest, stop, workers, log_format, metrics)
+    if find_actor(conductor_name(manifest.run)) is not None and not Attached(address, folder).dismiss():
+        raise _busy(folder)
+    before_begin()
+    _conduct(
+        folder,
+        replace(_job(folder, manifest, stop, workers, log_format, metrics), take_over=take_over),
+    )
     return manifest.run
 
 
-def _conduct(
+def _check_options(workers: int, log_format: str, metrics: str) -> None:
+    if workers < 0:
+        raise SettingsError(f"workers is {workers}; it must be at least 1, or 0 if they are elsewhere")
+    check_log_format(log_format)
+    if metrics:
+        parse_listen_address(metrics)
+
+
+def _job(
     folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str, metrics: str
-) -> None:
-    job = Job(
+) -> Job:
+    return Job(
         run=manifest.run,
         folder=str(folder.resolve()),
         environment=manifest.environment,
@@ -114,7 +157,34 @@ def _conduct(
         workers=workers,
         stop=stop,
     )
-    place(Conductor, conductor_name(manifest.run), job, restarts=True)
+
+
+def _conduct(folder: Path, job: Job) -> None:
+    try:
+        place(Conductor, conductor_name(job.run), job, restarts=True)
+    except NameTaken as problem:  # by another command at this moment
+        raise _busy(folder) from problem
+
+
+def _busy(folder: Path) -> RunBusy:
+    return RunBusy(
+        f"the run at {folder} is under way on this cluster: join it with "
+        f"`{shlex.join(['screensearch', 'attach', str(folder)])}`, or end it with `screensearch stop`"
+    )
+
+
+def check_cluster(address: str) -> None:
+    """Raise when no worker could be placed on the cluster at an address. This process is no part of it then.
+
+    A process that is takes leave of its life when the cluster goes: Ray ends it.
+    """
+    was_connected = connected()
+    connect(address)
+    try:
+        check_slots(address)
+    finally:
+        if not was_connected:
+            disconnect()
 
 
 def check_slots(address: str) -> None:
@@ -137,6 +207,12 @@ def runs_under_way(address: str) -> list[View]:
             with contextlib.suppress(TimeoutError, Gone):
                 views.append(answer(actor.view.remote(), seconds=ANSWER_SECONDS))
     return sorted(views, key=lambda view: view.folder)
+
+
+def is_under_way(address: str, run: str) -> bool:
+    """Whether the run of an id has a conductor on a cluster, also one that only keeps its summary."""
+    connect(address)
+    return find_actor(conductor_name(run)) is not None
 
 
 class Attached:
@@ -169,19 +245,24 @@ class Attached:
         while (view := self.view()).phase != "ended":
             on_view(view)
             time.sleep(LOOK_SECONDS)
-        self._dismiss()
-        if view.problem and view.never_started and view.summary is not None:
-            raise NeverStarted(view.problem, view.summary)
-        if view.problem or view.summary is None:
+        self.dismiss()
+        summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
+        if view.problem and view.never_started and summary is not None:
+            findings = shlex.join(["screensearch", "findings", summary.run])
+            raise NeverStarted(f"{view.problem} (see `{findings}`)", summary)
+        if view.problem or summary is None:
             raise EnvironmentFailed(view.problem or "the run ended without a word")
-        return view.summary
+        return summary
 
-    def _dismiss(self) -> None:
-        """Let the conductor of a run that has ended go, and see it go: another may be wanted at once."""
+    def dismiss(self) -> bool:
+        """Let the conductor go if the run has ended, and see it go: another may be wanted at once."""
         until = time.monotonic() + AWAY_SECONDS
+        if self.view().phase != "ended":
+            return False
         while (actor := find_actor(conductor_name(self._run))) is not None and time.monotonic() < until:
             actor.collect.remote()
             time.sleep(LOOK_SECONDS)
+        return True
 
     def _call(self, method: str, *arguments: object) -> object:
         """Ask the conductor, or its next life."""
@@ -196,3 +277,10 @@ class Attached:
                     ) from problem
                 time.sleep(LOOK_SECONDS)
                 self._conductor = find_actor(conductor_name(self._run)) or self._conductor
+
+
+def _as_without_cluster(summary: Summary, folder: Path) -> Summary:
+    """A summary that names the run as it was named here, and says when there was nothing left to do."""
+    nothing_done = summary.ended in ("steps", "states") and not summary.new_outcomes
+    ended = f"{summary.ended} already" if nothing_done else summary.ended
+    return replace(summary, run=str(folder), ended=ended)

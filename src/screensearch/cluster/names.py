@@ -45,6 +45,7 @@ class Job:
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule
+    take_over: bool = False  # the first owner replaces one that seems to be at work elsewhere
 
 
 @dataclass(frozen=True, slots=True)
