@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+from postgres_server import PostgresServer
 
 import screensearch as ss
+from screensearch.cli import main
+from screensearch.cluster import launch
 from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
+from screensearch.cluster.names import Job
 from screensearch.errors import SettingsError
 from screensearch.explore.beginning import LARGEST_SEED, new_manifest
-from screensearch.record.run import create_run
+from screensearch.record.run import create_run, open_run_folder
+
+pytest_plugins = ["cluster_fixtures"]
+pytestmark = pytest.mark.xdist_group("cluster")  # which has the database
 
 NOWHERE = "127.0.0.1:1"  # nobody is asked: what is wrong is told before
 OPEN = replace(ss.Settings(), desktop=replace(ss.Settings().desktop, sandbox=False))
@@ -79,3 +87,56 @@ def test_a_run_that_could_not_go_on_there_is_refused(
     create_run(tmp_path / "run", new_manifest(environment, settings, seed=0, store="", artifacts=""))
     with pytest.raises(ss.ScreenSearchError, match=told):
         resume(tmp_path / "run", **options)
+
+
+# -- the command, and a cluster that only takes notes ---------------------------------------------
+
+
+class Notes:
+    """What would have been placed on a cluster."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.jobs: list[Job] = []
+        self.under_way: set[str] = set()
+        monkeypatch.setattr(launch, "connect", lambda address: None)
+        monkeypatch.setattr(launch, "check_slots", lambda address: None)
+        monkeypatch.setattr(launch, "place", lambda kind, name, job, restarts: self.jobs.append(job))
+        monkeypatch.setattr(launch, "find_actor", lambda name: name.split("/")[0] in self.under_way or None)
+
+
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
+    return Notes(monkeypatch)
+
+
+def explore(*options: str | Path) -> Result:
+    words = ["explore", "--cluster", NOWHERE, "--detach", *map(str, options)]
+    return CliRunner().invoke(main, words)
+
+
+def test_a_log_is_taken_over_on_a_cluster_only_if_that_is_said(
+    notes: Notes, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    assert explore("synthetic:notepad", "--store", database.url(), "--out", folder).exit_code == 0
+    assert explore("--resume", "--out", folder).exit_code == 0
+    assert explore("--resume", "--out", folder, "--take-over").exit_code == 0
+    assert [job.take_over for job in notes.jobs] == [False, False, True]
+    assert len({job.run for job in notes.jobs}) == 1
+
+
+def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
+    notes: Notes, database: PostgresServer, tmp_path: Path
+) -> None:
+    new = ("synthetic:notepad", "--store", database.url(), "--out", tmp_path / "run")
+    assert explore(*new).exit_code == 0
+    again = explore(*new)
+    assert again.exit_code == 0, again.output
+    assert "was a run without an entry: it is begun anew" in again.stderr
+    first, second = notes.jobs
+    assert first.run != second.run
+    notes.under_way = {second.run}
+    refused = explore(*new)
+    assert refused.exit_code == 1
+    assert "is not empty" in refused.output
+    assert open_run_folder(tmp_path / "run").manifest.run == second.run

@@ -87,7 +87,7 @@ def start_on_cluster(
     manifest = new_manifest(environment, settings, seed=seed, store=store, artifacts=artifacts)
     create_run(folder, manifest)
     before_begin()
-    _conduct(folder, _job(folder, manifest, stop, workers, log_format, metrics))
+    _conduct(folder, manifest, stop, workers, log_format, metrics)
     return manifest.run
 
 
@@ -125,10 +125,7 @@ def resume_on_cluster(
     if find_actor(conductor_name(manifest.run)) is not None and not Attached(address, folder).dismiss():
         raise _busy(folder)
     before_begin()
-    _conduct(
-        folder,
-        replace(_job(folder, manifest, stop, workers, log_format, metrics), take_over=take_over),
-    )
+    _conduct(folder, manifest, stop, workers, log_format, metrics, take_over=take_over)
     return manifest.run
 
 
@@ -140,10 +137,17 @@ def _check_options(workers: int, log_format: str, metrics: str) -> None:
         parse_listen_address(metrics)
 
 
-def _job(
-    folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str, metrics: str
-) -> Job:
-    return Job(
+def _conduct(
+    folder: Path,
+    manifest: Manifest,
+    stop: StopRule,
+    workers: int,
+    log_format: str,
+    metrics: str,
+    *,
+    take_over: bool = False,
+) -> None:
+    job = Job(
         run=manifest.run,
         folder=str(folder.resolve()),
         environment=manifest.environment,
@@ -156,10 +160,8 @@ def _job(
         version=version("screensearch"),
         workers=workers,
         stop=stop,
+        take_over=take_over,
     )
-
-
-def _conduct(folder: Path, job: Job) -> None:
     try:
         place(Conductor, conductor_name(job.run), job, restarts=True)
     except NameTaken as problem:  # by another command at this moment
@@ -174,9 +176,9 @@ def _busy(folder: Path) -> RunBusy:
 
 
 def check_cluster(address: str) -> None:
-    """Raise when no worker could be placed on the cluster at an address. This process is no part of it then.
+    """Raise when no worker could be placed on the cluster at an address.
 
-    A process that is takes leave of its life when the cluster goes: Ray ends it.
+    Afterwards this process is not in it, unless it was before: Ray ends processes whose cluster is gone.
     """
     was_connected = connected()
     connect(address)
@@ -245,7 +247,7 @@ class Attached:
         while (view := self.view()).phase != "ended":
             on_view(view)
             time.sleep(LOOK_SECONDS)
-        self.dismiss()
+        self._let_go()
         summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
         if view.problem and view.never_started and summary is not None:
             findings = shlex.join(["screensearch", "findings", summary.run])
@@ -255,14 +257,18 @@ class Attached:
         return summary
 
     def dismiss(self) -> bool:
-        """Let the conductor go if the run has ended, and see it go: another may be wanted at once."""
+        """Let the conductor go that only keeps the summary of a run; False if the run has not ended."""
+        ended = self.view().phase == "ended"
+        if ended:
+            self._let_go()
+        return ended
+
+    def _let_go(self) -> None:
+        """Let the conductor of a run that has ended go, and see it go: another may be wanted at once."""
         until = time.monotonic() + AWAY_SECONDS
-        if self.view().phase != "ended":
-            return False
         while (actor := find_actor(conductor_name(self._run))) is not None and time.monotonic() < until:
             actor.collect.remote()
             time.sleep(LOOK_SECONDS)
-        return True
 
     def _call(self, method: str, *arguments: object) -> object:
         """Ask the conductor, or its next life."""
