@@ -183,6 +183,19 @@ def test_the_log_of_every_run_may_be_in_one_database(tmp_path: Path) -> None:
             check(tmp_path / "out" / name, 60)
 
 
+def test_pictures_of_each_run_may_be_kept_elsewhere_below_its_name(tmp_path: Path) -> None:
+    text = f'artifacts = "pictures"\nstop.steps = 5\n{NOTEPAD}{FILES}'
+    out = tmp_path / "out"
+    assert run("campaign", written(tmp_path, text), "--out", out).exit_code == 0
+    for name in ("notepad", "files"):
+        assert list((tmp_path / "pictures" / name).rglob("*.png"))
+        assert not (out / name / "artifacts").exists()
+        check(out / name, 5)
+    other = text.replace("pictures", "others").replace("= 5", "= 6")
+    refused(written(tmp_path, other), out, "made with another artifacts than the file says now")
+    assert not (tmp_path / "others").exists()
+
+
 # -- what is refused before anything runs ---------------------------------------------------------
 
 
@@ -219,6 +232,12 @@ def test_what_is_wrong_with_the_last_run_is_told_before_the_first_one_starts(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     output = refused(written(tmp_path, HEAD + NOTEPAD + last), tmp_path / "out", told)
     assert "secret" not in output
+
+
+def test_a_place_for_pictures_that_cannot_be_used_is_told_before_the_first_run_starts(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").touch()
+    text = f'artifacts = "letter.txt"\n{HEAD}{NOTEPAD}'
+    refused(written(tmp_path, text), tmp_path / "out", "run 'notepad': cannot keep artifacts in")
 
 
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from postgres_server import PostgresServer
 from ray_cluster import TOKEN, RayCluster
 
 import screensearch as ss
+from screensearch.cluster import launch
+from screensearch.cluster.engine import NoCluster, connect
 from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
 from screensearch.domain.shard import shard_of
 from screensearch.domain.transition import Outcome
@@ -89,7 +91,7 @@ def test_workers_in_parallel_take_exactly_as_many_steps_as_were_asked_for(
 
 
 def test_a_run_is_left_looked_at_stopped_and_resumed(
-    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "run"
     here = ("--cluster", cluster.address)
@@ -108,8 +110,13 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
         assert "screensearch_steps_total{" in page.read().decode()
     everything = json.loads(command("status", "--json", *here).stdout)
     assert [view["folder"] for view in everything] == [str(folder)]
+    more = ss.StopRule(steps=2_000_000)
     with pytest.raises(RunBusy, match="attach"):
-        resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=2_000_000), workers=1)
+        resume_on_cluster(cluster.address, folder, stop=more, workers=1)
+    with monkeypatch.context() as patched:
+        patched.setattr(launch, "find_actor", lambda name: None)  # as for one who asked a moment ago
+        with pytest.raises(RunBusy, match="attach"):
+            resume_on_cluster(cluster.address, folder, stop=more, workers=1)
     stopped = command("stop", folder, "--json", *here)
     assert stopped.returncode == 0, stopped.stderr
     summary = json.loads(stopped.stdout)
@@ -122,6 +129,11 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     assert again.steps == summary["steps"] + 20
     with ss.open_run(folder) as run:
         assert run.verify().holds
+    for rule in (ss.StopRule(steps=again.steps), ss.StopRule(states=again.states)):
+        resume_on_cluster(cluster.address, folder, stop=rule, workers=1)
+        enough = Attached(cluster.address, folder).follow(lambda view: None)
+        assert enough.ended == ("steps already" if rule.steps else "states already")
+        assert (enough.digest, enough.run) == (again.digest, str(folder))
 
 
 def test_a_cluster_needs_a_store(cluster: RayCluster, tmp_path: Path) -> None:
@@ -142,6 +154,27 @@ def test_an_address_without_a_cluster_is_an_error_and_leaves_no_run(
     assert "127.0.0.1:1" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_process_is_in_one_cluster_at_a_time(cluster: RayCluster) -> None:
+    connect(cluster.address)
+    connect(cluster.address)
+    with pytest.raises(NoCluster, match=r"is in the cluster at .* cannot be in the one at '127.0.0.1:1'"):
+        connect("127.0.0.1:1")
+
+
+@pytest.mark.parametrize(("mode", "told"), [(None, "RAY_AUTH_MODE is not set"), ("token", "another token")])
+def test_who_is_not_let_in_is_told_what_is_missing(
+    mode: str | None, told: str, cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE")
+    if mode is not None:
+        monkeypatch.setenv("RAY_AUTH_MODE", mode)
+        monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 32)
+    ended = command("status", "--cluster", cluster.address)
+    assert ended.returncode == 1
+    assert told in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
 
 
 def test_nothing_secret_is_kept_with_the_run(

@@ -175,7 +175,7 @@ async def test_a_worker_whose_message_breaks_one_owner_after_another_gives_it_up
     import ray  # reads its settings, which `ray_cluster` makes
 
     await asyncio.to_thread(connect, cluster.address)
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # the nodes do not have this module
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]  # the nodes do not have this module
     actor: Any = place(Brittle, conductor_name("brittle"), "brittle")
     try:
         with pytest.raises(Poisonous, match="3 owners failed over its message"):

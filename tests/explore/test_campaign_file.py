@@ -10,7 +10,7 @@ import pytest
 from screensearch import StopRule
 from screensearch.environments.desktop.profiles import profile_names
 from screensearch.errors import SettingsError
-from screensearch.explore.campaign.file import Campaign, campaign_names, read_campaign
+from screensearch.explore.campaign.file import Above, Campaign, campaign_names, read_campaign
 
 HEAD = "stop.steps = 10\n"
 NOTEPAD = '[[run]]\ntarget = "synthetic:notepad"\n'
@@ -76,7 +76,35 @@ def test_files_that_it_names_are_relative_to_its_own_folder(
 def test_workers_of_the_command_line_stand_above_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f"{HEAD}{NOTEPAD}workers = 2\n")
-    assert [run.workers for run in read_campaign(path, workers=5).runs] == [5]
+    assert [run.workers for run in read_campaign(path, Above(workers=5)).runs] == [5]
+
+
+def test_pictures_of_each_run_go_below_its_own_name_and_a_folder_is_relative_to_the_file(
+    tmp_path: Path,
+) -> None:
+    head = f'{HEAD}artifacts = "pictures"\n'
+    own = f"{NOTEPAD}name = 'own'\nartifacts = 's3://lab/own/'\n"
+    runs = read(tmp_path, f"{head}{NOTEPAD}name = 'two'\nseeds = [1, 2]\n{own}").runs
+    assert [run.artifacts for run in runs] == [
+        f"{tmp_path}/pictures/two-1",
+        f"{tmp_path}/pictures/two-2",
+        "s3://lab/own/own",
+    ]
+    above = read_campaign(tmp_path / "mine.toml", Above(artifacts="file:///elsewhere"))
+    assert [run.artifacts for run in above.runs][1:] == ["/elsewhere/two-2", "/elsewhere/own"]
+    assert [run.artifacts for run in read(tmp_path, HEAD + NOTEPAD).runs] == [""]
+
+
+def test_a_cluster_and_a_store_of_the_command_line_stand_above_the_file(tmp_path: Path) -> None:
+    text = f'cluster = "lab1:6379"\n{HEAD}{NOTEPAD}store = "postgresql://me@lab1/x"\n'
+    campaign = read(tmp_path, text)
+    assert (campaign.cluster, [run.store for run in campaign.runs]) == (
+        "lab1:6379",
+        ["postgresql://me@lab1/x"],
+    )
+    above = Above(cluster="auto", store="postgresql://me@lab2/y")
+    campaign = read_campaign(tmp_path / "mine.toml", above)
+    assert (campaign.cluster, [run.store for run in campaign.runs]) == ("auto", ["postgresql://me@lab2/y"])
 
 
 MISTAKES = {
@@ -123,6 +151,22 @@ MISTAKES = {
     "seed and seeds": (f"seed = 1\nseeds = [1]\n{HEAD}{NOTEPAD}", "line 2: seed and seeds are both given"),
     "a seed twice": (f"{HEAD}{NOTEPAD}seeds = [1, 1]\n", "line 4: seeds = [1, 1] holds a seed twice"),
     "no seeds": (f"{HEAD}{NOTEPAD}seeds = []\n", "line 4: seeds is []; it must be a list of whole numbers"),
+    "a cluster in a run": (
+        f"{HEAD}{NOTEPAD}cluster = 'auto'\n",
+        "line 4: a campaign has no 'cluster' here",
+    ),
+    "a cluster by a number": (
+        f"cluster = 6379\n{HEAD}{NOTEPAD}",
+        "line 1: cluster is 6379; it must be the address of a Ray cluster",
+    ),
+    "a cluster without a store": (
+        f"cluster = 'auto'\n{HEAD}{NOTEPAD}store = 'postgresql://me@host/x'\n{NOTEPAD}name = 'b'\n",
+        "line 6: a run on a cluster needs a log that all its machines can reach: add store = ",
+    ),
+    "artifacts without a place": (
+        f"{HEAD}artifacts = 's3://'\n{NOTEPAD}",
+        "line 2: the location of the artifacts, s3://, names no place",
+    ),
     "nothing to explore": (f"{HEAD}[[run]]\nname = 'x'\n", "line 2: a run needs something to explore"),
     "two things to explore": (f"{HEAD}{NOTEPAD}command = ['true']\n", "line 4: target and command are two"),
     "an empty command": (
@@ -161,9 +205,17 @@ def test_a_mistake_is_told_with_its_line_and_what_to_do(mistake: str, tmp_path: 
     assert told in str(caught.value)
 
 
-def test_an_address_of_a_wrong_type_is_not_shown(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="line 2: store must be the address") as caught:
-        read(tmp_path, f'{HEAD}store = ["postgresql://me:secret@host/x"]\n{NOTEPAD}')
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('store = ["postgresql://me:secret@host/x"]', "line 2: store must be the address"),
+        ('artifacts = ["s3://key:secret@lab/x"]', "line 2: artifacts must be a folder or a URL"),
+        ('artifacts = "s3://key:secret@lab/x"', "line 2: the location of the artifacts, s3://…, holds a key"),
+    ],
+)
+def test_an_address_that_may_hold_a_secret_is_not_shown(line: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=told) as caught:
+        read(tmp_path, f"{HEAD}{line}\n{NOTEPAD}")
     assert "secret" not in str(caught.value)
 
 

@@ -11,7 +11,7 @@ import pytest
 from screensearch import StopRule
 from screensearch.errors import FormatError, NewerFormat, RunBusy
 from screensearch.explore.campaign.conduct import rest_of
-from screensearch.explore.campaign.file import PlannedRun, parse_campaign
+from screensearch.explore.campaign.file import Above, PlannedRun, parse_campaign
 from screensearch.explore.campaign.ready import is_due
 from screensearch.explore.campaign.record import (
     FILE,
@@ -28,7 +28,7 @@ from screensearch.explore.campaign.record import (
 
 def planned(stop: str) -> PlannedRun:
     text = f'[[run]]\ntarget = "synthetic:notepad"\n{stop}\n'
-    (run,) = parse_campaign("a text", text, name="a", folder=Path(), workers=None).runs
+    (run,) = parse_campaign("a text", text, name="a", folder=Path(), above=Above()).runs
     return run
 
 

@@ -12,12 +12,20 @@ import click
 from rich.markup import escape
 
 from screensearch.cli.campaign_view import CampaignView, print_campaign
+from screensearch.cli.cluster import launcher
 from screensearch.cli.output import as_json_option, console, print_json, say
 from screensearch.cli.status import INTERRUPTED_STATUS
-from screensearch.errors import SettingsError
-from screensearch.explore.campaign.conduct import conduct
-from screensearch.explore.campaign.file import Campaign, read_campaign
-from screensearch.explore.campaign.ready import Missing, check_runs, find_missing, is_due, refuse_missing
+from screensearch.errors import ScreenSearchError, SettingsError
+from screensearch.explore.campaign.conduct import HERE, conduct
+from screensearch.explore.campaign.file import Above, Campaign, read_campaign
+from screensearch.explore.campaign.ready import (
+    CampaignRefused,
+    Missing,
+    check_runs,
+    find_missing,
+    is_due,
+    refuse_missing,
+)
 from screensearch.explore.campaign.record import (
     CampaignRecord,
     Failure,
@@ -27,6 +35,9 @@ from screensearch.explore.campaign.record import (
 )
 
 FAILED_STATUS = 1
+
+ON_CLUSTER = "screensearch.cluster.campaign_process"
+"""The module whose process leads a run on a cluster."""
 
 
 @click.command()
@@ -40,6 +51,27 @@ FAILED_STATUS = 1
     "--workers", type=click.IntRange(min=1), help="Worker processes of each run, whatever the file says."
 )
 @click.option(
+    "--cluster",
+    default="",
+    metavar="ADDRESS",
+    help="Explore on the nodes of a Ray cluster, whatever the file says: HOST:PORT of its head, or `auto` "
+    "for the one that this machine belongs to. Every run then needs a store.",
+)
+@click.option(
+    "--store",
+    default="",
+    metavar="URL",
+    help="Keep the logs of all runs in one PostgreSQL database (postgresql://USER@HOST/DATABASE), whatever "
+    "the file says.",
+)
+@click.option(
+    "--artifacts",
+    default="",
+    metavar="URL",
+    help="Keep the screenshots in a bucket (s3://BUCKET/PREFIX) or another folder, those of each run below "
+    "its name, whatever the file says.",
+)
+@click.option(
     "--skip-missing", is_flag=True, help="Leave runs out whose application is not installed, and say so."
 )
 @click.option("--status", is_flag=True, help="Show how far every run has come, and run nothing.")
@@ -50,6 +82,9 @@ def campaign(
     file: str,
     out: Path | None,
     workers: int | None,
+    cluster: str,
+    store: str,
+    artifacts: str,
     skip_missing: bool,
     status: bool,
     as_json: bool,
@@ -63,7 +98,8 @@ def campaign(
     failed ones are tried again. Ctrl-C ends it with status 130 once the steps under way are recorded. A run
     that fails does not end the campaign; the status is then 1.
     """
-    planned = read_campaign(file, workers=workers)
+    above = Above(workers=workers, store=store, artifacts=artifacts, cluster=cluster)
+    planned = read_campaign(file, above)
     folder = out or Path("runs", planned.name)
     if str(folder) == ".":
         raise SettingsError("--out names no folder of its own: give a new one, such as runs/mine")
@@ -85,7 +121,9 @@ def campaign(
         due = [run for run in planned.runs if is_due(run, record[run.name]) and run not in left_out]
         view = CampaignView(console(stderr=True), planned.runs, record)
         with view:
-            complete = conduct(planned, due, folder, record, view)
+            complete = conduct(
+                planned, due, folder, record, view, process=ON_CLUSTER if planned.cluster else HERE
+            )
     _print(planned, folder, record, as_json=as_json, complete=complete)
     if not complete:
         if not as_json:
@@ -103,7 +141,13 @@ def _check(planned: Campaign, folder: Path, *, skip_missing: bool) -> Sequence[M
     if missing and not skip_missing:
         raise refuse_missing(missing)
     left_out = [each.run for each in missing]
-    check_runs([run for run in due if run not in left_out], folder, record)
+    due = [run for run in due if run not in left_out]
+    check_runs(due, folder, record)
+    if due and planned.cluster:
+        try:
+            launcher().check_cluster(planned.cluster)
+        except ScreenSearchError as problem:
+            raise CampaignRefused(f"{planned.cluster_place}: {problem}") from problem
     return missing
 
 
@@ -118,8 +162,8 @@ def _again(context: click.Context) -> str:
     """The command that goes on: the same one."""
     given = context.params
     words = ["screensearch", "campaign", given["file"]]
-    for name in ("out", "workers"):
-        words += [] if given[name] is None else [f"--{name}", str(given[name])]
+    for name in ("out", "workers", "cluster", "store", "artifacts"):
+        words += [] if given[name] in (None, "") else [f"--{name}", str(given[name])]
     return shlex.join([*words, *(["--skip-missing"] if given["skip_missing"] else [])])
 
 

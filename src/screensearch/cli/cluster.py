@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import shlex
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
 
-from screensearch import Summary
-from screensearch.cli.live import LiveView, LogView
+from screensearch import Progress, Summary
+from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.cli.summary import print_summary
 from screensearch.errors import PluginUnavailable
 
 if TYPE_CHECKING:
-    from screensearch.cluster.launch import Attached
     from screensearch.cluster.names import View
 
 cluster_option = click.option(
@@ -57,7 +54,7 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
     view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
     try:
         with view:
-            summary = attached.follow(lambda seen: show(view, seen))
+            summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
     except KeyboardInterrupt:
         ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
         click.echo(f"Left: the run goes on. To end it: {ending}", err=True)
@@ -78,7 +75,7 @@ def stop(run: Path, cluster: str, as_json: bool) -> None:
     attached.stop("interrupted")
     view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
     with view:
-        summary = attached.follow(lambda seen: show(view, seen))
+        summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
     if as_json:
         print_json(summary)
     else:
@@ -134,45 +131,27 @@ def _print_parts(view: View) -> None:
         say(out, f"latest trouble: {escape(view.trouble)}")
 
 
-def show(view: LiveView | LogView, seen: View) -> None:
-    """The progress of a run on a cluster, with how many of its workers are there."""
+def places_of(seen: View) -> str:
+    """How many workers of a run on a cluster are at work, and how many wait."""
     working = sum(worker.state == "working" for worker in seen.workers)
     waiting = sum(worker.state == "waiting for a slot" for worker in seen.workers)
-    places = f"{working} of {len(seen.workers)} workers" + (f", {waiting} wait for a slot" if waiting else "")
-    view.show(seen.progress, places)
+    return f"{working} of {len(seen.workers)} workers" + (f", {waiting} wait for a slot" if waiting else "")
 
 
-def follow(attached: Attached, view: LiveView | LogView) -> Summary:
-    """Follow a run that was started here: Ctrl-C ends it, a second one gives up its steps under way."""
-    with _counted_interrupts() as interrupts:
-        answered = 0
+def lead(
+    cluster: str,
+    folder: Path,
+    begin: Callable[[Callable[[], object]], object],
+    on_progress: Callable[[Progress, str], None],
+) -> Summary:
+    """Begin a run and stay with it: Ctrl-C ends it, a second one gives up its steps under way.
 
-        def look(seen: View) -> None:
-            nonlocal answered
-            show(view, seen)
-            if len(interrupts) > answered:
-                answered += 1
-                if answered == 1:
-                    attached.stop("interrupted")
-                else:
-                    attached.give_up()
+    `begin` calls what it is given when everything is checked.
+    """
+    launch = launcher()
+    from screensearch.cluster.leading import Leading  # which is there if the launcher is
 
-        return attached.follow(look)
-
-
-@contextmanager
-def _counted_interrupts() -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM are noted, and acted on when there is time: not in the middle of a question."""
-    received: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-
-    before: dict[signal.Signals, Any] = {
-        number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with Leading() as leading:
+        begin(leading.hold)
+        attached = launch.Attached(cluster, folder)
+        return leading.follow(attached, lambda seen: on_progress(seen.progress, places_of(seen)))

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from screensearch import settings_for
-from screensearch.cli.explore import COMMAND, ExploreCommand
 from screensearch.cli.output import as_json_option, console, print_json, say
 from screensearch.cli.places import with_places
+from screensearch.cli.targets import COMMAND, ExploreCommand
 from screensearch.environments.desktop.checkup import Check
 from screensearch.environments.desktop.doctor import examine
 from screensearch.environments.desktop.settings import AppSettings, DesktopSettings

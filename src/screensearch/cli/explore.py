@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import shlex
-from dataclasses import replace
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,49 +13,28 @@ import click
 from screensearch import (
     MetricsServer,
     NeverStarted,
-    Outcome,
     Progress,
-    Settings,
-    StopRule,
-    Summary,
     open_run,
     resume_exploration,
     settings_for,
     start_exploration,
 )
-from screensearch.act.guard import open_gates
-from screensearch.cli.cluster import follow, launcher
+from screensearch.cli.cluster import launcher, lead
+from screensearch.cli.endings import FAILURES, default_rule, fail_if_found, failing_outcomes, stop_rule
 from screensearch.cli.folders import EmptyRun, fresh_folder
 from screensearch.cli.live import LiveView, LogView
-from screensearch.cli.logs import log_as, log_format_option, logs_json, tell, warn
+from screensearch.cli.logs import log_as, log_format_option, logs_json, tell
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.cli.places import with_places
 from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
-from screensearch.config import DESKTOP
+from screensearch.cli.targets import COMMAND, ExploreCommand, named_target, with_patient
+from screensearch.cli.walls import check_same_walls, warn_of_open_walls, with_flags
 from screensearch.errors import EnvironmentFailed, SettingsError
+from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.consent import check_consent
-from screensearch.explore.exploration import LARGEST_SEED
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.record.run import open_run_folder
-
-DEFAULT_STEPS = 2000
-
-COMMAND = "screensearch.command"
-"""Where the command after ``--`` waits while the rest is parsed."""
-
-FAILURES = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE, Outcome.LOST)
-"""What ``--fail-on`` knows."""
-
-
-class ExploreCommand(click.Command):
-    """Everything after ``--`` is a command to explore, and none of our business to parse."""
-
-    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        if "--" in arguments:
-            place = arguments.index("--")
-            arguments, context.meta[COMMAND] = arguments[:place], tuple(arguments[place + 1 :])
-        return super().parse_args(context, arguments)
 
 
 @click.command(cls=ExploreCommand)
@@ -136,8 +115,8 @@ class ExploreCommand(click.Command):
 @click.option(
     "--take-over",
     is_flag=True,
-    help="With --resume: if the run's log is in a database and seems to be owned on a machine that is gone, "
-    "replace that owner.",
+    help="With --resume, also on a cluster: if the run's log is in a database and seems to be owned on a "
+    "machine that is gone, replace that owner.",
 )
 @click.option(
     "--metrics",
@@ -187,8 +166,8 @@ def explore(
     where = log_as(context, log_format)
     give_large_blocks_back()
     command: tuple[str, ...] | None = context.meta.get(COMMAND)
-    failing = _failing_outcomes(fail_on)
-    stop = _stop_rule(steps, minutes, seconds, states, plateau)
+    failing = failing_outcomes(fail_on)
+    stop = stop_rule(steps, minutes, seconds, states, plateau)
     if out is not None and str(out) == ".":
         raise SettingsError("--out names no folder of its own: give a new one, such as runs/mine")
     if allow_irreversible and not unsandboxed:
@@ -223,63 +202,75 @@ def explore(
             )
         with open_run(out) as run:
             settings, environment = run.settings, run.environment
-        _check_same_walls(out, settings, unsandboxed, allow_irreversible)
+        check_same_walls(out, settings, unsandboxed, allow_irreversible)
     else:
         if screenshots is not None:
             overrides = (*overrides, f'explore.screenshots="{"all" if screenshots else "none"}"')
-        environment, settings = settings_for(_named_target(target, command), preset, overrides)
-        settings = _with_flags(environment, settings, unsandboxed, allow_irreversible)
+        environment, settings = settings_for(named_target(target, command), preset, overrides)
+        settings = with_flags(environment, settings, unsandboxed, allow_irreversible)
     check_consent(settings, unsandboxed, allow_irreversible)
     if not settings.desktop.sandbox:
-        _warn(environment, settings)
-    stop = stop or _default_rule(settings)
+        warn_of_open_walls(environment, settings)
+    rule = stop or default_rule(settings)
     folder = out or fresh_folder(environment)
     server = None if metrics is None or cluster is not None else context.with_resource(MetricsServer(metrics))
     if server is not None:
         tell(f"Metrics: {server.url}")
     what = str(folder) if resume else environment
-    view = LogView() if logs_json() else LiveView(console(stderr=True), what=what, steps=stop.steps)
+    view = LogView() if logs_json() else LiveView(console(stderr=True), what=what, steps=rule.steps)
 
-    def show(progress: Progress) -> None:
+    def show(progress: Progress, places: str = "") -> None:
         if where.run is None:  # the first progress is of a run that is there
             where.run = open_run_folder(folder).manifest.run
-        view.show(progress)
+        view.show(progress, places)
 
-    never_started: NeverStarted | None = None
-    if cluster is not None:
+    def begin_on(address: str, before_begin: Callable[[], object] = lambda: None) -> None:
         launch = launcher()
         if resume:
             launch.resume_on_cluster(
-                cluster, folder, stop=stop, workers=workers, log_format=log_format, metrics=metrics or ""
+                address,
+                folder,
+                stop=rule,
+                workers=workers,
+                log_format=log_format,
+                metrics=metrics or "",
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
+                take_over=take_over,
+                before_begin=before_begin,
             )
-        else:
+            return
+        with EmptyRun(folder, in_use=lambda run: launch.is_under_way(address, run)):
             launch.start_on_cluster(
-                cluster,
+                address,
                 environment,
                 folder,
                 settings=settings,
-                stop=stop,
+                stop=rule,
                 workers=workers,
                 seed=seed,
                 store=store,
                 artifacts=artifacts,
                 log_format=log_format,
                 metrics=metrics or "",
+                unsandboxed=unsandboxed,
+                allow_irreversible=allow_irreversible,
+                before_begin=before_begin,
             )
-        if detach:
-            joining = shlex.join(["screensearch", "attach", str(folder), "--cluster", cluster])
-            click.echo(f"{folder} is under way. To join it: {joining}", err=True)
-            if as_json:
-                print_json({"run": str(folder), "environment": environment, "cluster": cluster})
-            return
+
+    never_started: NeverStarted | None = None
     try:
+        if cluster is not None and detach:
+            begin_on(cluster)
+            _tell_detached(folder, environment, cluster, as_json=as_json)
+            return
         with view:
             if cluster is not None:
-                summary = follow(launcher().Attached(cluster, folder), view)
+                summary = lead(cluster, folder, partial(begin_on, cluster), show)
             elif resume:
                 summary = resume_exploration(
                     folder,
-                    stop=stop,
+                    stop=rule,
                     workers=workers,
                     on_progress=show,
                     unsandboxed=unsandboxed,
@@ -298,7 +289,7 @@ def explore(
                     summary = start_exploration(
                         environment,
                         folder,
-                        stop=stop,
+                        stop=rule,
                         settings=settings,
                         workers=workers,
                         seed=seed,
@@ -315,14 +306,14 @@ def explore(
         never_started = NeverStarted(with_places(str(problem), target or command, preset, overrides), summary)
     except EnvironmentFailed as problem:
         told = with_places(str(problem), target or command, preset, overrides)
-        raise EnvironmentFailed(_with_patient(told, target, command)) from problem
+        raise EnvironmentFailed(with_patient(told, target, command)) from problem
     if as_json:
         print_json(summary)
     else:
         print_summary(summary, resuming(context, summary))
     if never_started is not None and failing:  # the status says only that something was met, not why
         tell(f"Never started: {never_started}", level=logging.ERROR)
-    _fail_if_found(context, summary, failing)
+    fail_if_found(context, summary, failing)
     if never_started is not None:  # and it was not what --fail-on is for
         raise never_started
     if summary.ended == "interrupted":
@@ -335,98 +326,9 @@ def explore(
         )
 
 
-def _named_target(target: str | None, command: tuple[str, ...] | None) -> str | tuple[str, ...]:
-    """What shall be explored: a target, or the words of a command."""
-    if command is not None and target is not None:
-        raise SettingsError(
-            f"{target!r} and the command after -- are two things to explore: leave one of them out"
-        )
-    if command is not None:
-        return command
-    if target is None:
-        raise SettingsError(
-            "what shall be explored? Try: screensearch explore mousepad, screensearch explore -- COMMAND, or "
-            "screensearch explore synthetic:notepad"
-        )
-    return target
-
-
-def _with_patient(words: str, target: str | None, command: tuple[str, ...] | None) -> str:
-    """The words of a failure; if they say to ask the doctor, also about what."""
-    about = [target] if target is not None else ["--", *command] if command is not None else []
-    asking = "`screensearch doctor`"
-    return words.replace(asking, f"`{shlex.join(['screensearch', 'doctor', *about])}`")
-
-
-# -- when it ends ---------------------------------------------------------------------------------
-
-
-def _stop_rule(
-    steps: int | None, minutes: float | None, seconds: float | None, states: int | None, plateau: int | None
-) -> StopRule | None:
-    """The rule that the options give, if they give one."""
-    times = [*([] if seconds is None else [seconds]), *([] if minutes is None else [60 * minutes])]
-    if not times and steps is None and states is None and plateau is None:
-        return None
-    return StopRule(steps=steps, seconds=min(times, default=None), states=states, plateau=plateau)
-
-
-def _default_rule(settings: Settings) -> StopRule:
-    """The rule of the settings; without one, a number of steps that soon comes to an end."""
-    given = settings.stop
-    if (given.steps, given.minutes, given.states, given.plateau) == (None, None, None, None):
-        return StopRule(steps=DEFAULT_STEPS)
-    return StopRule.of(given)
-
-
-def _failing_outcomes(names: str | None) -> tuple[str, ...]:
-    """The outcomes of ``--fail-on``; a name that is none of them gets help."""
-    named = tuple(name.strip() for name in (names or "").split(",")) if names is not None else ()
-    for name in named:
-        if name not in FAILURES:
-            near = difflib.get_close_matches(name, map(str, FAILURES), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise SettingsError(f"--fail-on knows no outcome {name!r}{hint} (known: {', '.join(FAILURES)})")
-    return named
-
-
-def _fail_if_found(context: click.Context, summary: Summary, failing: tuple[str, ...]) -> None:
-    """Say what was found that was not to be, and end with a status of its own."""
-    found = [f"{count} {name}" for name in failing if (count := summary.new_outcomes.get(name, 0))]
-    if found:
-        folder = shlex.quote(summary.run)
-        shows = "show" if found[0].endswith(Outcome.LOST) and len(found) == 1 else "findings"
-        line = f"This exploration met {', '.join(found)}: screensearch {shows} {folder}"
-        tell(line, level=logging.WARNING)
-        context.exit(FOUND_STATUS)
-
-
-# -- without a sandbox ----------------------------------------------------------------------------
-
-
-def _with_flags(
-    environment: str, settings: Settings, unsandboxed: bool, allow_irreversible: bool
-) -> Settings:
-    """The settings of a new run with what the flags say."""
-    if unsandboxed:
-        if environment.partition(":")[0] != DESKTOP:
-            raise SettingsError(f"--unsandboxed is for applications on a desktop, and {environment} is none")
-        settings = replace(settings, desktop=replace(settings.desktop, sandbox=False))
-    if allow_irreversible:
-        settings = replace(settings, guard=replace(settings.guard, irreversible="allow"))
-    return settings
-
-
-def _check_same_walls(run: Path, settings: Settings, unsandboxed: bool, allow_irreversible: bool) -> None:
-    """Refuse flags that a resumed run was not started with: it keeps its settings."""
-    if unsandboxed and settings.desktop.sandbox:
-        raise SettingsError(f"{run} was started in a sandbox and goes on in it: leave --unsandboxed out")
-    if allow_irreversible and settings.guard.irreversible != "allow":
-        raise SettingsError(f"{run} was started without --allow-irreversible and goes on so: leave it out")
-
-
-def _warn(environment: str, settings: Settings) -> None:
-    """Tell what may happen now."""
-    told = f"{environment} runs without a sandbox: as you, with your files, your network and your devices"
-    for each in (told, *open_gates(settings.guard, harmless=False)):
-        warn(each)
+def _tell_detached(folder: Path, environment: str, cluster: str, *, as_json: bool) -> None:
+    """How to join a run that is left to itself."""
+    joining = shlex.join(["screensearch", "attach", str(folder), "--cluster", cluster])
+    tell(f"{folder} is under way. To join it: {joining}")
+    if as_json:
+        print_json({"run": str(folder), "environment": environment, "cluster": cluster})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -44,8 +44,10 @@ class EmptyRun:
     that is being written or cannot be read, a folder with anything in it that is no part of a run.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, in_use: Callable[[str], bool] = lambda run: False) -> None:
+        """`in_use` knows by its id of a run that is under way where no lock of the folder tells it."""
         self._folder = folder
+        self._in_use = in_use
         self._aside: Path | None = None  # where it is meanwhile
 
     def __enter__(self) -> Self:
@@ -80,10 +82,12 @@ class EmptyRun:
             with own(folder) as run:  # nobody else writes to it, nor begins to
                 log = run.read_log()
                 try:
-                    if log.last_sequence:
+                    if log.last_sequence or self._in_use(run.manifest.run):
                         return
                 finally:
                     log.close()
+                if run.manifest.store:
+                    run.write_log().close()  # which is refused while another machine owns it
                 aside = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
                 folder.rename(aside)
                 self._aside = aside

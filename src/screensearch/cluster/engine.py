@@ -9,7 +9,8 @@ import socket
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayError
+from ray._private.services import canonicalize_bootstrap_address
+from ray.exceptions import ActorAlreadyExistsError, AuthenticationError, GetTimeoutError, RayError
 from ray.experimental import internal_kv
 
 from screensearch.cluster.names import NAMESPACE, SLOT
@@ -27,24 +28,61 @@ Gone = RayError
 """What is raised when the other side cannot answer: the actor, its node or the cluster is gone."""
 
 
+NameTaken = ActorAlreadyExistsError
+"""What is raised when an actor shall be placed under a name that another one has."""
+
+
 class NoCluster(ScreenSearchError):
     """There is no cluster at that address, or it lets us not in."""
 
 
 def connect(address: str) -> None:
-    """Join the cluster at an address; `auto` is the one that this machine belongs to."""
+    """Join the cluster at an address; `auto` is the one that this machine belongs to.
+
+    A process is in one cluster at a time: as long as it is in another one, this is refused.
+    """
     if ray.is_initialized():
+        _check_joined(address)
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
     ray._private.worker.print_to_stdstream = _say_nothing  # there is no setting for it
     _knock(address)
     try:
         ray.init(address=address, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=False)
+    except AuthenticationError as problem:
+        raise NoCluster(_shut_out(address)) from problem
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
             "and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
         ) from problem
+
+
+def _check_joined(address: str) -> None:
+    """Raise if this process is in another cluster than the one at an address."""
+    joined = ray.get_runtime_context().gcs_address
+    try:
+        wanted = canonicalize_bootstrap_address(address)
+    except ValueError:  # it is none
+        wanted = None
+    if wanted != joined:
+        raise NoCluster(
+            f"this process is in the cluster at {joined!r} and cannot be in the one at {address!r} as well: "
+            f"give the same address, or use another process for {address!r}"
+        )
+
+
+def _shut_out(address: str) -> str:
+    """What to do about a token that is missing or wrong."""
+    where = "in RAY_AUTH_TOKEN or ~/.ray/auth_token"
+    mode = os.environ.get("RAY_AUTH_MODE")
+    if mode == "token":
+        return f"the cluster at {address!r} takes another token than ours: put its own {where}"
+    now = "is not set" if mode is None else f"is {mode!r}"
+    return (
+        f"the cluster at {address!r} wants a token, and RAY_AUTH_MODE {now} here: "
+        f"`export RAY_AUTH_MODE=token`, and have the token {where}"
+    )
 
 
 def _knock(address: str) -> None:
@@ -63,6 +101,11 @@ def _knock(address: str) -> None:
 
 def _say_nothing(*arguments: object, **named: object) -> None:
     """In the place of Ray's reports, which go to standard output, where machines read our own results."""
+
+
+def connected() -> bool:
+    """Whether this process is in a cluster."""
+    return bool(ray.is_initialized())
 
 
 def disconnect() -> None:

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
-import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from screensearch.cluster.conductor import Conductor
-from screensearch.cluster.engine import Gone, NoCluster, answer, conductors, connect, find_actor, place, slots
+from screensearch.cluster.engine import (
+    Gone,
+    NameTaken,
+    NoCluster,
+    answer,
+    conductors,
+    connect,
+    connected,
+    disconnect,
+    find_actor,
+    place,
+    slots,
+)
 from screensearch.cluster.names import SLOT, Job, View, conductor_name
-from screensearch.config import Settings, settings_document
+from screensearch.config import Settings, settings_from_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
+from screensearch.explore.beginning import (
+    check_artifacts,
+    check_no_loop_runs,
+    check_seed,
+    named_environment,
+    new_manifest,
+    try_out,
+)
 from screensearch.explore.budget import StopRule
-from screensearch.explore.exploration import try_out
+from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
-from screensearch.record.artifact_location import read_location
-from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import Manifest, create_run, open_run_folder
 
 LOOK_SECONDS = 0.5
@@ -44,32 +62,31 @@ def start_on_cluster(
     artifacts: str = "",
     log_format: str = TEXT,
     metrics: str = "",
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
+    before_begin: Callable[[], object] = lambda: None,
 ) -> str:
-    """Begin a new run on a cluster; returns its id. It goes on when this process ends."""
+    """Begin a new run on a cluster; returns its id. It goes on when this process ends.
+
+    All is checked that `start_exploration` checks, and means the same. Without `workers` the conductor waits
+    for some that are started elsewhere. `before_begin` is called when the run is there and nothing is under
+    way yet: from then on, an interrupt must not end this process without a word to the run.
+    """
     if not store:
         raise SettingsError(
             "a run on a cluster needs a log that all its machines can reach: give --store postgresql://…"
         )
-    if metrics:
-        parse_listen_address(metrics)
-    check_log_format(log_format)
+    _check_options(workers, log_format, metrics)
+    check_seed(seed)
+    check_consent(settings, unsandboxed, allow_irreversible)
+    check_no_loop_runs()
     try_out(environment, settings)
-    if artifacts:
-        artifacts = str(read_location(artifacts))
-        open_artifacts(artifacts, folder).check()
+    artifacts = check_artifacts(artifacts, folder)
     connect(address)
     check_slots(address)
-    manifest = Manifest(
-        run=uuid.uuid4().hex,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment,
-        seed=seed,
-        settings=settings_document(settings),
-        version=version("screensearch"),
-        store=store,
-        artifacts=artifacts,
-    )
+    manifest = new_manifest(environment, settings, seed=seed, store=store, artifacts=artifacts)
     create_run(folder, manifest)
+    before_begin()
     _conduct(folder, manifest, stop, workers, log_format, metrics)
     return manifest.run
 
@@ -82,23 +99,53 @@ def resume_on_cluster(
     workers: int,
     log_format: str = TEXT,
     metrics: str = "",
+    unsandboxed: bool = False,
+    allow_irreversible: bool = False,
+    take_over: bool = False,
+    before_begin: Callable[[], object] = lambda: None,
 ) -> str:
-    """Go on with a run on a cluster, under the settings and the seed it was started with."""
-    manifest = open_run_folder(folder).manifest
+    """Go on with a run on a cluster, under the settings and the seed it was started with.
+
+    All is checked that `resume_exploration` checks, and means the same; `before_begin` is as for a new run.
+    """
+    _check_options(workers, log_format, metrics)
+    run = open_run_folder(folder)
+    manifest = run.manifest
+    named_environment(run)
+    check_consent(settings_from_document(manifest.settings), unsandboxed, allow_irreversible)
     if not manifest.store:
         raise SettingsError(
-            f"the log of the run at {folder} is a file: it can be resumed on its machine only"
+            f"the log of the run at {folder} is a file: it can be resumed on its machine only, without "
+            "--cluster"
         )
+    if manifest.artifacts:
+        run.artifacts.check()
     connect(address)
     check_slots(address)
-    if find_actor(conductor_name(manifest.run)) is not None:
-        raise RunBusy(f"the run at {folder} is under way on this cluster: join it with `screensearch attach`")
-    _conduct(folder, manifest, stop, workers, log_format, metrics)
+    if find_actor(conductor_name(manifest.run)) is not None and not Attached(address, folder).dismiss():
+        raise _busy(folder)
+    before_begin()
+    _conduct(folder, manifest, stop, workers, log_format, metrics, take_over=take_over)
     return manifest.run
 
 
+def _check_options(workers: int, log_format: str, metrics: str) -> None:
+    if workers < 0:
+        raise SettingsError(f"workers is {workers}; it must be at least 1, or 0 if they are elsewhere")
+    check_log_format(log_format)
+    if metrics:
+        parse_listen_address(metrics)
+
+
 def _conduct(
-    folder: Path, manifest: Manifest, stop: StopRule, workers: int, log_format: str, metrics: str
+    folder: Path,
+    manifest: Manifest,
+    stop: StopRule,
+    workers: int,
+    log_format: str,
+    metrics: str,
+    *,
+    take_over: bool = False,
 ) -> None:
     job = Job(
         run=manifest.run,
@@ -113,8 +160,33 @@ def _conduct(
         version=version("screensearch"),
         workers=workers,
         stop=stop,
+        take_over=take_over,
     )
-    place(Conductor, conductor_name(manifest.run), job, restarts=True)
+    try:
+        place(Conductor, conductor_name(job.run), job, restarts=True)
+    except NameTaken as problem:  # by another command at this moment
+        raise _busy(folder) from problem
+
+
+def _busy(folder: Path) -> RunBusy:
+    return RunBusy(
+        f"the run at {folder} is under way on this cluster: join it with "
+        f"`{shlex.join(['screensearch', 'attach', str(folder)])}`, or end it with `screensearch stop`"
+    )
+
+
+def check_cluster(address: str) -> None:
+    """Raise when no worker could be placed on the cluster at an address.
+
+    Afterwards this process is not in it, unless it was before: Ray ends processes whose cluster is gone.
+    """
+    was_connected = connected()
+    connect(address)
+    try:
+        check_slots(address)
+    finally:
+        if not was_connected:
+            disconnect()
 
 
 def check_slots(address: str) -> None:
@@ -137,6 +209,12 @@ def runs_under_way(address: str) -> list[View]:
             with contextlib.suppress(TimeoutError, Gone):
                 views.append(answer(actor.view.remote(), seconds=ANSWER_SECONDS))
     return sorted(views, key=lambda view: view.folder)
+
+
+def is_under_way(address: str, run: str) -> bool:
+    """Whether the run of an id has a conductor on a cluster, also one that only keeps its summary."""
+    connect(address)
+    return find_actor(conductor_name(run)) is not None
 
 
 class Attached:
@@ -169,14 +247,23 @@ class Attached:
         while (view := self.view()).phase != "ended":
             on_view(view)
             time.sleep(LOOK_SECONDS)
-        self._dismiss()
-        if view.problem and view.never_started and view.summary is not None:
-            raise NeverStarted(view.problem, view.summary)
-        if view.problem or view.summary is None:
+        self._let_go()
+        summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
+        if view.problem and view.never_started and summary is not None:
+            findings = shlex.join(["screensearch", "findings", summary.run])
+            raise NeverStarted(f"{view.problem} (see `{findings}`)", summary)
+        if view.problem or summary is None:
             raise EnvironmentFailed(view.problem or "the run ended without a word")
-        return view.summary
+        return summary
 
-    def _dismiss(self) -> None:
+    def dismiss(self) -> bool:
+        """Let the conductor go that only keeps the summary of a run; False if the run has not ended."""
+        ended = self.view().phase == "ended"
+        if ended:
+            self._let_go()
+        return ended
+
+    def _let_go(self) -> None:
         """Let the conductor of a run that has ended go, and see it go: another may be wanted at once."""
         until = time.monotonic() + AWAY_SECONDS
         while (actor := find_actor(conductor_name(self._run))) is not None and time.monotonic() < until:
@@ -196,3 +283,10 @@ class Attached:
                     ) from problem
                 time.sleep(LOOK_SECONDS)
                 self._conductor = find_actor(conductor_name(self._run)) or self._conductor
+
+
+def _as_without_cluster(summary: Summary, folder: Path) -> Summary:
+    """A summary that names the run as it was named here, and says when there was nothing left to do."""
+    nothing_done = summary.ended in ("steps", "states") and not summary.new_outcomes
+    ended = f"{summary.ended} already" if nothing_done else summary.ended
+    return replace(summary, run=str(folder), ended=ended)

@@ -41,6 +41,9 @@ from screensearch.explore.processes import how_it_ended, kill_group, reap
 LOGS = "campaign.logs"
 """The folder with what the processes of the runs printed."""
 
+HERE = "screensearch.explore.campaign.process"
+"""The module whose process explores a run by workers on this machine."""
+
 SAVE_SECONDS = 5.0
 """How old the figures of a run under way may be in campaign.json."""
 
@@ -72,18 +75,32 @@ def conduct(
     folder: Path,
     record: CampaignRecord,
     onlooker: Onlooker,
+    *,
+    process: str = HERE,
 ) -> bool:
     """Explore the runs that are due, at most `at_once` at a time; False if it was interrupted.
 
-    To be called within `conducted`. Every run ends up in the record as what became of it; one that fails
-    does not keep the others from being explored.
+    To be called within `conducted`. `process` is the module that explores one run, in a process of its own.
+    Every run ends up in the record as what became of it; one that fails does not keep the others from being
+    explored.
     """
     with at_work(folder, onlooker.waiting) as handle:
-        return asyncio.run(_Conductor(folder, record, onlooker, handle).run(due, campaign.at_once))
+        conductor = _Conductor(campaign, folder, record, onlooker, handle, process)
+        return asyncio.run(conductor.run(due))
 
 
 class _Conductor:
-    def __init__(self, folder: Path, record: CampaignRecord, onlooker: Onlooker, handle: int) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        folder: Path,
+        record: CampaignRecord,
+        onlooker: Onlooker,
+        handle: int,
+        process: str,
+    ) -> None:
+        self._campaign = campaign
+        self._process = process
         self._folder = folder
         self._handle = handle  # of `at_work`
         self._record = record
@@ -92,7 +109,7 @@ class _Conductor:
         self._interrupts = 0
         self._saved = time.monotonic()
 
-    async def run(self, due: Sequence[PlannedRun], at_once: int) -> bool:
+    async def run(self, due: Sequence[PlannedRun]) -> bool:
         waiting = iter(due)
 
         async def explore_in_turn() -> None:
@@ -104,7 +121,7 @@ class _Conductor:
         with interrupts(self._first_interrupt, self._interrupt):
             try:
                 async with asyncio.TaskGroup() as turns:
-                    for _ in range(min(at_once, len(due))):
+                    for _ in range(min(self._campaign.at_once, len(due))):
                         turns.create_task(explore_in_turn())
             except ExceptionGroup as problems:  # the record cannot be written: the others end with it
                 raise problems.exceptions[0] from problems
@@ -145,6 +162,8 @@ class _Conductor:
             workers=run.workers,
             seed=run.seed,
             store=run.store,
+            artifacts=run.artifacts,
+            cluster=self._campaign.cluster,
         )
 
         def hear(news: News) -> None:
@@ -203,7 +222,7 @@ class _Conductor:
                     sys.executable,
                     "-P",  # what lies in the current folder is none of its modules
                     "-m",
-                    "screensearch.explore.campaign.process",
+                    self._process,
                     str(theirs.fileno()),
                     pass_fds=[theirs.fileno(), self._handle],
                     stdin=subprocess.DEVNULL,

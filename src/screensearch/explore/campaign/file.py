@@ -3,6 +3,9 @@
     at_once = 2                     # runs at the same time
     workers = 2                     # of each run
     seed = 0                        # or seeds = [0, 1, 2]: as many repetitions of every run
+    cluster = "10.0.0.11:6379"      # explored there, not here; it needs a store
+    store = "postgresql://…"        # of the logs
+    artifacts = "s3://lab/mine"     # of the pictures, each run below its own name
 
     [stop]                          # any table of settings: laid over the profile of every run
     steps = 2000
@@ -35,8 +38,9 @@ from screensearch.config.settings import declared_settings
 from screensearch.config.targets import resolve_target
 from screensearch.config.toml import line_of_each_key, read_text, read_toml
 from screensearch.errors import ScreenSearchError, SettingsError
+from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.budget import StopRule
-from screensearch.explore.exploration import LARGEST_SEED
+from screensearch.record.artifact_location import read_location
 
 RESERVED = "campaign."
 """How the files of the campaign itself begin, beside the folders of its runs."""
@@ -52,9 +56,17 @@ _COMMON: Mapping[str, tuple[Any, str]] = {
     "seed": (_Seed, f"a whole number from 0 to {LARGEST_SEED}"),
     "seeds": (Annotated[list[_Seed], msgspec.Meta(min_length=1)], "a list of whole numbers, such as [0, 1]"),
     "store": (str, "the address of a PostgreSQL database, such as postgresql://USER@HOST/DATABASE"),
+    "artifacts": (str, "a folder or a URL for pictures, such as s3://BUCKET/PREFIX"),
     "preset": (str, "the name of a preset, or the path of a settings file"),
 }
-_OF_ALL = {**_COMMON, "at_once": (_Count, "a whole number of runs at the same time, at least 1")}
+_OF_ALL = {
+    **_COMMON,
+    "at_once": (_Count, "a whole number of runs at the same time, at least 1"),
+    "cluster": (str, 'the address of a Ray cluster, such as "10.0.0.11:6379", or "auto"'),
+}
+_SECRETIVE = ("store", "artifacts")
+"""Addresses, which may hold a password."""
+
 _OF_ONE = {
     **_COMMON,
     "target": (str, 'a text, such as "mousepad" or "synthetic:notepad"'),
@@ -77,6 +89,7 @@ class PlannedRun:
     workers: int
     seed: int
     store: str
+    artifacts: str  # of this run alone; "" for its folder
     place: str  # for messages
 
 
@@ -87,6 +100,21 @@ class Campaign:
     name: str
     runs: tuple[PlannedRun, ...]
     at_once: int
+    cluster: str = ""  # that all are explored on; "" for this machine
+    cluster_place: str = ""  # of the cluster, for messages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Above:
+    """What stands above the file, where it is given."""
+
+    workers: int | None = None
+    store: str = ""
+    artifacts: str = ""
+    cluster: str = ""
+
+
+_NOTHING = Above()
 
 
 def campaign_names() -> list[str]:
@@ -95,8 +123,8 @@ def campaign_names() -> list[str]:
     return sorted(each.name.removesuffix(".toml") for each in folder.iterdir() if each.name.endswith(".toml"))
 
 
-def read_campaign(name_or_path: str | Path, *, workers: int | None = None) -> Campaign:
-    """A shipped campaign by its name, or a campaign file by its path; `workers` stands above the file."""
+def read_campaign(name_or_path: str | Path, above: Above = _NOTHING) -> Campaign:
+    """A shipped campaign by its name, or a campaign file by its path."""
     name = str(name_or_path)
     if names_a_file(name_or_path):
         path = Path(name_or_path)
@@ -105,7 +133,7 @@ def read_campaign(name_or_path: str | Path, *, workers: int | None = None) -> Ca
             read_text(path, "campaign file"),
             name=path.stem,
             folder=path.parent,
-            workers=workers,
+            above=above,
         )
     known = campaign_names()
     if name not in known:
@@ -114,10 +142,10 @@ def read_campaign(name_or_path: str | Path, *, workers: int | None = None) -> Ca
             "is named by a path that ends in .toml)"
         )
     text = files("screensearch").joinpath("campaigns", f"{name}.toml").read_text(encoding="utf-8")
-    return parse_campaign(f"campaign {name!r}", text, name=name, folder=Path(), workers=workers)
+    return parse_campaign(f"campaign {name!r}", text, name=name, folder=Path(), above=above)
 
 
-def parse_campaign(origin: str, text: str, *, name: str, folder: Path, workers: int | None) -> Campaign:
+def parse_campaign(origin: str, text: str, *, name: str, folder: Path, above: Above) -> Campaign:
     """The campaign of a TOML text; `origin` names it in messages."""
     values, lines = read_toml(text, origin), line_of_each_key(text)
     tables = values.pop(_RUN, [])
@@ -131,9 +159,15 @@ def parse_campaign(origin: str, text: str, *, name: str, folder: Path, workers: 
     for number, table in enumerate(tables):
         layer = Layer(origin, table, _lines_of_run(lines, number))
         part = _read_part(layer, _OF_ONE, folder)
-        runs += _plan(part, common, folder, workers)
+        runs += _plan(part, common, folder, above)
     _refuse_repeated(runs)
-    return Campaign(name, tuple(runs), common.words.get("at_once", 1))
+    return Campaign(
+        name,
+        tuple(runs),
+        common.words.get("at_once", 1),
+        _cluster(common, above),
+        "--cluster" if above.cluster else common.settings.place(("cluster",)),
+    )
 
 
 # -- parts of the file ----------------------------------------------------------------------------
@@ -173,7 +207,7 @@ def _read_part(layer: Layer, kinds: Mapping[str, tuple[Any, str]], folder: Path)
         try:
             words[key] = msgspec.convert(value, kind)
         except msgspec.ValidationError as problem:
-            given = "" if key == "store" else f" is {value!r}; it"  # an address may hold a password
+            given = "" if key in _SECRETIVE else f" is {value!r}; it"  # an address may hold a password
             raise SettingsError(f"{layer.place((key,))}: {key}{given} must be {meaning}") from problem
     settings = {key: value for key, value in layer.values.items() if key in tables}
     part = _Part(words, checked_layer(Layer(layer.origin, settings, layer.lines), folder))
@@ -187,31 +221,64 @@ def _read_part(layer: Layer, kinds: Mapping[str, tuple[Any, str]], folder: Path)
 # -- runs -----------------------------------------------------------------------------------------
 
 
-def _plan(part: _Part, common: _Part, folder: Path, workers: int | None) -> Iterator[PlannedRun]:
+def _plan(part: _Part, common: _Part, folder: Path, above: Above) -> Iterator[PlannedRun]:
     """The run of a table, or as many as it has seeds."""
     words = {**common.words, **part.words}
     target = _target(part)
     name = _name(part, target)
-    above = [common.settings, part.settings]
+    layers = [common.settings, part.settings]
     try:
-        environment, settings = resolve_target(target, words.get("preset", "default"), above, folder)
+        environment, settings = resolve_target(target, words.get("preset", "default"), layers, folder)
         stop = StopRule.of(settings.stop)
     except ScreenSearchError as problem:
         if str(problem).startswith(part.settings.origin):  # it says which line
             raise
         raise part.refuse("target" if "target" in part.words else "command", str(problem)) from problem
     seeded = "seeds" in (part.words if {"seed", "seeds"} & part.words.keys() else common.words)
+    store = above.store or words.get("store", "")
+    if not store and _cluster(common, above):
+        raise part.refuse(
+            "store",
+            "a run on a cluster needs a log that all its machines can reach: add store = "
+            '"postgresql://USER@HOST/DATABASE" to the file, or give --store',
+        )
+    artifacts = _artifacts(part, common, folder, above)
     for seed in words["seeds"] if seeded else [words.get("seed", 0)]:
+        own_name = f"{name}-{seed}" if seeded else name
         yield PlannedRun(
-            name=f"{name}-{seed}" if seeded else name,
+            name=own_name,
             environment=environment,
             settings=settings,
             stop=stop,
-            workers=workers or words.get("workers", 1),
+            workers=above.workers or words.get("workers", 1),
             seed=seed,
-            store=words.get("store", ""),
+            store=store,
+            artifacts=f"{artifacts}/{own_name}" if artifacts else "",
             place=part.settings.place(()),
         )
+
+
+def _cluster(common: _Part, above: Above) -> str:
+    return str(above.cluster or common.words.get("cluster", ""))
+
+
+def _artifacts(part: _Part, common: _Part, folder: Path, above: Above) -> str:
+    """Where the pictures of all runs of a table go, each below its own name; "" for the folders of the runs.
+
+    A folder that the file names is relative to it; one of the command line, to where that was given.
+    """
+    if above.artifacts:
+        return str(read_location(above.artifacts))
+    giving = part if "artifacts" in part.words else common
+    location = giving.words.get("artifacts", "")
+    if not location:
+        return ""
+    try:
+        found = read_location(location)
+    except SettingsError as problem:
+        raise giving.refuse("artifacts", str(problem)) from problem
+    is_plain = found == Path(location).absolute()  # and no file:// address
+    return str((folder / location).absolute() if is_plain else found)
 
 
 def _target(part: _Part) -> str | Sequence[str]:

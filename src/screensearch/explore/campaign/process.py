@@ -41,6 +41,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     workers: int
     seed: int
     store: str
+    artifacts: str = ""
+    cluster: str = ""  # its address; without one, workers are on this machine
 
 
 class Going(msgspec.Struct, frozen=True, tag=True):
@@ -66,34 +68,30 @@ class Broken(msgspec.Struct, frozen=True, tag=True):
 News = Going | Ended | Broken
 
 
-def explore_one(order: Order, on_progress: Callable[[Progress], None]) -> Summary:
-    """Explore one run of a campaign into its folder, or go on with the one that is there.
+ExploreOne = Callable[[Order, Callable[[Progress], None]], Summary]
+"""Explores one run of a campaign into its folder, or goes on with the one that is there."""
 
-    This is the one place that says where a run of a campaign is explored: here, by workers on this machine.
-    """
+
+def explore_here(order: Order, on_progress: Callable[[Progress], None]) -> Summary:
+    """By workers on this machine."""
     folder = Path(order.folder)
-    if _holds_a_run(folder):
-        summary = resume_exploration(folder, stop=order.stop, workers=order.workers, on_progress=on_progress)
-    else:
-        summary = start_exploration(
-            order.environment,
-            folder,
-            stop=order.stop,
-            settings=settings_from_document(order.settings),
-            workers=order.workers,
-            seed=order.seed,
-            store=order.store,
-            on_progress=on_progress,
-        )
-    if not summary.states and summary.ended != "interrupted":
-        raise EnvironmentFailed(
-            f"no screen of {order.environment} was seen before the time was up (see `screensearch findings "
-            f"{shlex.quote(summary.run)}`)"
-        )
-    return summary
+    if holds_a_run(folder):
+        return resume_exploration(folder, stop=order.stop, workers=order.workers, on_progress=on_progress)
+    return start_exploration(
+        order.environment,
+        folder,
+        stop=order.stop,
+        settings=settings_from_document(order.settings),
+        workers=order.workers,
+        seed=order.seed,
+        store=order.store,
+        artifacts=order.artifacts,
+        on_progress=on_progress,
+    )
 
 
-def _holds_a_run(folder: Path) -> bool:
+def holds_a_run(folder: Path) -> bool:
+    """Whether there is a run to go on with."""
     try:
         open_run_folder(folder)
     except RunNotFound:
@@ -101,10 +99,15 @@ def _holds_a_run(folder: Path) -> bool:
     return True
 
 
-def carry_out(order: Order, tell: Callable[[News], None]) -> None:
+def carry_out(order: Order, tell: Callable[[News], None], explore: ExploreOne) -> None:
     """Explore, and tell how it goes and how it ended."""
     try:
-        summary = explore_one(order, lambda progress: tell(Going(progress)))
+        summary = explore(order, lambda progress: tell(Going(progress)))
+        if not summary.states and summary.ended != "interrupted":
+            raise EnvironmentFailed(
+                f"no screen of {order.environment} was seen before the time was up (see `screensearch "
+                f"findings {shlex.quote(summary.run)}`)"
+            )
     except NeverStarted as problem:
         tell(Broken(type(problem).__name__, str(problem), problem.summary))
     except ScreenSearchError as problem:
@@ -113,8 +116,8 @@ def carry_out(order: Order, tell: Callable[[News], None]) -> None:
         tell(Ended(summary))
 
 
-def main() -> None:
-    """The process."""
+def main(explore: ExploreOne = explore_here) -> None:
+    """The process; `explore` is the one place that says where a run of a campaign is explored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where we were started
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     give_large_blocks_back()
@@ -127,7 +130,7 @@ def main() -> None:
         threading.Thread(target=_stop_with_campaign, args=(connection.dup(),), daemon=True).start()
         # It is gone and needs no telling, or it wants no more and nothing has begun.
         with contextlib.suppress(ConnectionError, KeyboardInterrupt):
-            carry_out(order, lambda news: connection.sendall(msgspec.json.encode(news) + b"\n"))
+            carry_out(order, lambda news: connection.sendall(msgspec.json.encode(news) + b"\n"), explore)
 
 
 def _stop_with_campaign(connection: socket.socket) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,10 @@ from screensearch.environments.desktop.programs import missing_packages
 from screensearch.environments.desktop.sandbox import SessionFailed, find_program
 from screensearch.environments.desktop.settings import AppSettings
 from screensearch.errors import RunNotFound, ScreenSearchError
+from screensearch.explore.beginning import try_out
 from screensearch.explore.campaign.file import PlannedRun
 from screensearch.explore.campaign.record import CampaignRecord, RunState, Standing
-from screensearch.explore.exploration import try_out
+from screensearch.record.artifacts import open_artifacts
 from screensearch.record.run import open_run_folder
 from screensearch.record.stores import reach_store
 
@@ -81,8 +82,11 @@ def refuse_missing(missing: Sequence[Missing]) -> CampaignRefused:
     return CampaignRefused("\n".join(["what some runs explore is not here:", *lines]))
 
 
-def check_runs(runs: Iterable[PlannedRun], folder: Path, record: CampaignRecord) -> None:
-    """Try every run out; all that is wrong is told at once."""
+def check_runs(runs: Sequence[PlannedRun], folder: Path, record: CampaignRecord) -> None:
+    """Try every run out; all that is wrong is told at once.
+
+    Whether pictures can be kept elsewhere is tried last, and only if all is well: it leaves a trace there.
+    """
     problems = []
     reached: set[str] = set()
     tried: list[tuple[str, Settings]] = []
@@ -98,8 +102,22 @@ def check_runs(runs: Iterable[PlannedRun], folder: Path, record: CampaignRecord)
                 tried.append((run.environment, run.settings))
         except ScreenSearchError as problem:
             problems.append(f"{run.place}: run {run.name!r}: {problem}")
+    problems = problems or list(_what_artifacts_lack(runs))
     if problems:
         raise CampaignRefused("\n".join(problems))
+
+
+def _what_artifacts_lack(runs: Sequence[PlannedRun]) -> Iterator[str]:
+    """Try every place out that runs keep their pictures below; those of one place are alike."""
+    tried: set[str] = set()
+    for run in runs:
+        above = run.artifacts.rpartition("/")[0]
+        if above and above not in tried:
+            tried.add(above)
+            try:
+                open_artifacts(above, Path()).check()
+            except ScreenSearchError as problem:
+                yield f"{run.place}: run {run.name!r}: {problem}"
 
 
 def _check_walls(run: PlannedRun) -> None:
@@ -126,10 +144,9 @@ def _check_folder(run: PlannedRun, folder: Path, *, known: bool) -> None:
             "--out"
         )
     manifest = there.manifest
-    wanted = _described(run.environment, run.seed, run.store, run.settings)
-    made = _described(
-        manifest.environment, manifest.seed, manifest.store, settings_from_document(manifest.settings)
-    )
+    wanted = _described(run.environment, run.seed, run.store, run.artifacts, run.settings)
+    settings = settings_from_document(manifest.settings)
+    made = _described(manifest.environment, manifest.seed, manifest.store, manifest.artifacts, settings)
     differing = [key for key in wanted if wanted[key] != made.get(key)]
     if differing:
         raise CampaignRefused(
@@ -139,8 +156,10 @@ def _check_folder(run: PlannedRun, folder: Path, *, known: bool) -> None:
         )
 
 
-def _described(environment: str, seed: int, store: str, settings: Settings) -> Mapping[str, Any]:
+def _described(
+    environment: str, seed: int, store: str, artifacts: str, settings: Settings
+) -> Mapping[str, Any]:
     """All that a run keeps for good, by name. A stop rule may change."""
     kept = msgspec.to_builtins(replace(settings, stop=StopSettings()))
     every = {".".join(key): value for key, value in items_of(kept)}
-    return {"environment": environment, "seed": seed, "store": store, **every}
+    return {"environment": environment, "seed": seed, "store": store, "artifacts": artifacts, **every}

@@ -1,0 +1,142 @@
+"""What is checked before anything is begun on a cluster: the same as for an exploration on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from postgres_server import PostgresServer
+
+import screensearch as ss
+from screensearch.cli import main
+from screensearch.cluster import launch
+from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
+from screensearch.cluster.names import Job
+from screensearch.errors import SettingsError
+from screensearch.explore.beginning import LARGEST_SEED, new_manifest
+from screensearch.record.run import create_run, open_run_folder
+
+pytest_plugins = ["cluster_fixtures"]
+pytestmark = pytest.mark.xdist_group("cluster")  # which has the database
+
+NOWHERE = "127.0.0.1:1"  # nobody is asked: what is wrong is told before
+OPEN = replace(ss.Settings(), desktop=replace(ss.Settings().desktop, sandbox=False))
+RUTHLESS = replace(OPEN, guard=replace(OPEN.guard, irreversible="allow"))
+
+
+def start(folder: Path, **options: Any) -> None:
+    given = {
+        "settings": ss.Settings(),
+        "stop": ss.StopRule(steps=5),
+        "workers": 1,
+        "seed": 0,
+        "store": "postgresql://me@host/x",
+        **options,
+    }
+    start_on_cluster(NOWHERE, "synthetic:notepad", folder, **given)
+
+
+def resume(folder: Path, **options: Any) -> None:
+    resume_on_cluster(NOWHERE, folder, **{"stop": ss.StopRule(steps=5), "workers": 1, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"store": ""}, "give --store"),
+        ({"workers": -1}, "workers is -1"),
+        ({"seed": LARGEST_SEED + 1}, "it must be between 0 and"),
+        ({"log_format": "xml"}, "xml"),
+        ({"metrics": "here"}, "here"),
+        ({"settings": OPEN}, "say so with --unsandboxed"),
+        ({"settings": RUTHLESS, "unsandboxed": True}, "say so with --allow-irreversible"),
+        ({"artifacts": "s3://"}, "names no place"),
+    ],
+)
+def test_a_new_run_that_could_not_be_explored_is_refused_and_not_made(
+    options: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ss.ScreenSearchError, match=told):
+        start(tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+async def test_a_run_that_is_begun_inside_an_event_loop_is_told_to_use_a_thread(tmp_path: Path) -> None:
+    assert asyncio.get_running_loop() is not None
+    with pytest.raises(SettingsError, match="call it in a thread"):
+        start(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("environment", "settings", "options", "told"),
+    [
+        ("synthetic:notepad", ss.Settings(), {}, "is a file: .* without --cluster"),
+        ("synthetic:notepad", ss.Settings(), {"log_format": "xml"}, "xml"),
+        ("synthetic:notepad", OPEN, {}, "say so with --unsandboxed"),
+        ("synthetic:notepad", RUTHLESS, {"unsandboxed": True}, "say so with --allow-irreversible"),
+        ("object:mine", ss.Settings(), {}, "drove an object, 'mine'"),
+    ],
+)
+def test_a_run_that_could_not_go_on_there_is_refused(
+    environment: str, settings: ss.Settings, options: dict[str, Any], told: str, tmp_path: Path
+) -> None:
+    create_run(tmp_path / "run", new_manifest(environment, settings, seed=0, store="", artifacts=""))
+    with pytest.raises(ss.ScreenSearchError, match=told):
+        resume(tmp_path / "run", **options)
+
+
+# -- the command, and a cluster that only takes notes ---------------------------------------------
+
+
+class Notes:
+    """What would have been placed on a cluster."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.jobs: list[Job] = []
+        self.under_way: set[str] = set()
+        monkeypatch.setattr(launch, "connect", lambda address: None)
+        monkeypatch.setattr(launch, "check_slots", lambda address: None)
+        monkeypatch.setattr(launch, "place", lambda kind, name, job, restarts: self.jobs.append(job))
+        monkeypatch.setattr(launch, "find_actor", lambda name: name.split("/")[0] in self.under_way or None)
+
+
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> Notes:
+    return Notes(monkeypatch)
+
+
+def explore(*options: str | Path) -> Result:
+    words = ["explore", "--cluster", NOWHERE, "--detach", *map(str, options)]
+    return CliRunner().invoke(main, words)
+
+
+def test_a_log_is_taken_over_on_a_cluster_only_if_that_is_said(
+    notes: Notes, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    assert explore("synthetic:notepad", "--store", database.url(), "--out", folder).exit_code == 0
+    assert explore("--resume", "--out", folder).exit_code == 0
+    assert explore("--resume", "--out", folder, "--take-over").exit_code == 0
+    assert [job.take_over for job in notes.jobs] == [False, False, True]
+    assert len({job.run for job in notes.jobs}) == 1
+
+
+def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
+    notes: Notes, database: PostgresServer, tmp_path: Path
+) -> None:
+    new = ("synthetic:notepad", "--store", database.url(), "--out", tmp_path / "run")
+    assert explore(*new).exit_code == 0
+    again = explore(*new)
+    assert again.exit_code == 0, again.output
+    assert "was a run without an entry: it is begun anew" in again.stderr
+    first, second = notes.jobs
+    assert first.run != second.run
+    notes.under_way = {second.run}
+    refused = explore(*new)
+    assert refused.exit_code == 1
+    assert "is not empty" in refused.output
+    assert open_run_folder(tmp_path / "run").manifest.run == second.run
