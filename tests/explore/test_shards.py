@@ -14,6 +14,7 @@ from screensearch.config import Settings
 from screensearch.domain.shard import first_of, shard_of
 from screensearch.domain.transition import Arrival, EpisodeId, Evidence, Outcome, Transition
 from screensearch.explore.budget import Budget
+from screensearch.explore.findings import find_failures
 from screensearch.explore.messages import Land, Receipt, Report
 from screensearch.explore.store import ShardStore
 from screensearch.explore.verify import verify_log
@@ -170,3 +171,12 @@ def test_all_shards_are_read_as_one(two: Two) -> None:
     assert found is not None
     assert isinstance(found[1], Transition)  # and not the landing
     assert [screen for screen, _, _ in whole.decided_screens()] == [1, first_of(1) + 1, first_of(1) + 2]
+
+
+def test_the_way_to_a_failure_is_told_from_the_start_also_over_shards(two: Two) -> None:
+    step, landed = crossed(two)
+    crash = report(step, landed, signature=CLICK, outcome=Outcome.CRASH)
+    ask(two.dark, crash)
+    whole = ShardedLog([(0, two.light.log), (1, two.dark.log)])
+    (finding,) = find_failures(whole, LocalArtifacts(Path("nowhere")))
+    assert (finding.outcome, finding.actions) == (Outcome.CRASH, (STEP, CLICK))

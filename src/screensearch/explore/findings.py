@@ -8,12 +8,15 @@ Derived from the log alone, so that a finding can be read, and walked again, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
 
 from screensearch.domain.screen import StateId
 from screensearch.domain.transition import Entry, EpisodeId, FailedStart, Outcome, Transition
 from screensearch.record.artifacts import Artifacts
+from screensearch.record.log import Log
 
 FINDINGS = (Outcome.CRASH, Outcome.HANG, Outcome.EXIT, Outcome.CAPTURE)
 """The outcomes that say something about the application; in this order they are told."""
@@ -43,42 +46,17 @@ class Finding:
         return self.state is None
 
 
-@dataclass(slots=True)
-class _Episode:
-    """An episode as far as it has been read."""
-
-    id: EpisodeId
-    configuration: Mapping[str, str]
-    actions: list[str] = field(default_factory=list)
-    screenshots: list[str] = field(default_factory=list)
-
-    def see(self, entry: Entry) -> None:
-        name = entry.evidence.screenshot
-        if name is not None and self.screenshots[-1:] != [name]:  # a step that changed nothing shows nothing
-            self.screenshots = [*self.screenshots[1 - LAST_SCREENSHOTS :], name]
-
-
-def find_failures(entries: Iterable[tuple[int, Entry]], artifacts: Artifacts) -> list[Finding]:
+def find_failures(log: Log, artifacts: Artifacts) -> list[Finding]:
     """Every finding of a log: by kind, then the most frequent first, then the oldest."""
-    found: dict[tuple[object, ...], Finding] = {}
-    under_way: dict[int, _Episode] = {}  # by worker
-    for sequence, entry in entries:
-        worker = entry.episode.worker
-        if not isinstance(entry, Transition):
-            under_way[worker] = _Episode(entry.episode, dict(entry.configuration))
-        episode = under_way[worker]
-        if isinstance(entry, Transition):
-            episode.actions.append(entry.signature or "")
+    firsts: dict[tuple[object, ...], tuple[int, FailedStart | Transition]] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for sequence, entry in log.read():
         if isinstance(entry, FailedStart | Transition) and entry.outcome in FINDINGS:
             key = (entry.outcome, *_where(entry), *_with(entry))
-            known = found.get(key)
-            found[key] = (
-                _first(sequence, entry, episode, artifacts)
-                if known is None
-                else replace(known, count=known.count + 1)
-            )
-        episode.see(entry)
-    return sorted(found.values(), key=lambda each: (FINDINGS.index(each.outcome), -each.count, each.first))
+            firsts.setdefault(key, (sequence, entry))
+            counts[key] += 1
+    found = [_first(log, *first, counts[key], artifacts) for key, first in firsts.items()]
+    return sorted(found, key=lambda each: (FINDINGS.index(each.outcome), -each.count, each.first))
 
 
 def _where(entry: FailedStart | Transition) -> tuple[StateId | None, str]:
@@ -92,20 +70,37 @@ def _with(entry: FailedStart | Transition) -> tuple[tuple[str, str], ...]:
 
 
 def _first(
-    sequence: int, entry: FailedStart | Transition, episode: _Episode, artifacts: Artifacts
+    log: Log, sequence: int, entry: FailedStart | Transition, count: int, artifacts: Artifacts
 ) -> Finding:
-    ended_on = entry.evidence.screenshot
+    before = list(_way(log, entry))
+    begun = before[0] if before else entry
     state, signature = _where(entry)
+    steps = [each for each in (*before, entry) if isinstance(each, Transition)]
+    ended_on = entry.evidence.screenshot
     return Finding(
         outcome=entry.outcome,
         state=state,
         signature=signature,
-        count=1,
+        count=count,
         note=entry.note,
         first=sequence,
         episode=entry.episode,
-        configuration=episode.configuration,
-        actions=tuple(episode.actions),
-        screenshots=tuple(map(artifacts.where, episode.screenshots)),
+        configuration={} if isinstance(begun, Transition) else dict(begun.configuration),
+        actions=tuple(each.signature or "" for each in steps),
+        screenshots=tuple(map(artifacts.where, _last_screenshots(before))),
         screenshot=None if ended_on is None else artifacts.where(ended_on),
     )
+
+
+def _way(log: Log, entry: FailedStart | Transition) -> Iterator[Entry]:
+    """The episode before an entry, from its beginning. Its steps may be in several shards."""
+    for step in range(entry.step):
+        found = log.find(entry.episode, step)
+        if found is not None:
+            yield found[1]
+
+
+def _last_screenshots(entries: Iterable[Entry]) -> list[str]:
+    """The latest of them, oldest first; a step that changed nothing shows nothing."""
+    names = [entry.evidence.screenshot for entry in entries if entry.evidence.screenshot is not None]
+    return [name for name, _ in groupby(names)][-LAST_SCREENSHOTS:]

@@ -112,7 +112,7 @@ class Run:
 
     def arrivals(self) -> Iterator[Arrival]:
         """The beginning of every episode, in order; one that failed at its start has none."""
-        return (entry for _, entry in self.log.read() if isinstance(entry, Arrival))
+        return (entry for _, entry in self.log.read() if isinstance(entry, Arrival) and not entry.step)
 
     def founding_screen(self, state: StateId) -> Screen:
         """The screen that a state was founded on, which all later ones were compared with."""
@@ -160,7 +160,7 @@ class Run:
 
     def findings(self) -> list[Finding]:
         """Every crash, hang, exit and capture, each kind once, with the way that led there."""
-        return find_failures(self.log.read(), self.artifacts)
+        return find_failures(self.log, self.artifacts)
 
     def skipped(self) -> list[Skipped]:
         """What was kept from being done, why, and at how many choices."""
