@@ -210,7 +210,8 @@ def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumpt
         f"{asked.observations / 1e6:,.0f}M observations, scaled linearly from {rung['workers']:,} workers "
         f"with {rung['steps_per_second']:,.0f} steps/s (not saturated) on {machine['cores']} cores of an "
         f"{machine['cpu']}, {machine['date']}. Cores of the machinery are planned to be "
-        f"{asked.utilisation:.0%} busy. Prices are assumptions, in any currency; give yours with `--assume`.",
+        f"{asked.utilisation:.0%} busy. Prices are assumptions, in any currency; for others: "
+        "`benchmarks/cluster.py --size benchmarks/results/cluster.json --assume core_hour_price=0.05`.",
         "",
         *table("what | how much | from", rows, right=(1,)),
         "",
