@@ -305,7 +305,7 @@ def test_what_a_failed_start_left_is_gone_once_the_next_run_is_there(
 ) -> None:
     folder = empty_run(tmp_path / "run")
     found: list[list[Path]] = []
-    monkeypatch.setattr(LiveView, "show", lambda self, progress: found.append(list(tmp_path.iterdir())))
+    monkeypatch.setattr(LiveView, "show", lambda *seen: found.append(list(tmp_path.iterdir())))
     result = run("explore", "synthetic:notepad", "--steps", "5", "--no-screenshots", "--out", str(folder))
     assert result.exit_code == 0, result.output
     assert found[0] == [folder]
