@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from ray_cluster import RayCluster, descendants
 import screensearch as ss
 from screensearch.cluster.engine import connect, control, end, place
 from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
-from screensearch.cluster.names import OwnerBroke, Place, View, conductor_name
+from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
+from screensearch.cluster.owners import AtWork, Owners
 from screensearch.cluster.store import ClusterStore, Poisonous
+from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.shard import ShardKey, shard_key, shard_of
 from screensearch.domain.transition import EpisodeId, Evidence
@@ -55,6 +58,11 @@ def wait(attached: Attached, steps: int) -> View:
     while (view := attached.view()).progress.steps < steps:
         time.sleep(0.1)
     return view
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    while not condition():
+        time.sleep(0.1)
 
 
 def kill_conductor(cluster: RayCluster) -> None:
@@ -127,6 +135,45 @@ def test_a_run_can_be_given_up_while_its_database_is_away(
             attached.follow(nothing)
     finally:
         database.start()
+
+
+async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
+    database: PostgresServer, tmp_path: Path
+) -> None:
+    explored = asyncio.ensure_future(
+        asyncio.to_thread(
+            ss.start_exploration,
+            ENVIRONMENT,
+            tmp_path / "run",
+            stop=ss.StopRule(steps=1_000_000, seconds=6.0),
+            settings=SETTINGS,
+            store=database.url(),
+        )
+    )
+    await asyncio.to_thread(wait_until, (tmp_path / "run" / "run.json").exists)
+    run = open_run_folder(tmp_path / "run").manifest.run
+    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), print)
+    await asyncio.to_thread(wait_until, PostgresStore(database.url(), run).how_far)
+    assert await owners.records(0)
+    await explored
+    assert not await owners.records(0)
+
+
+def job_of(run: str, folder: Path, database: PostgresServer) -> Job:
+    return Job(
+        run=run,
+        folder=str(folder),
+        environment=ENVIRONMENT,
+        seed=5,
+        settings=settings_document(SETTINGS),
+        store=database.url(),
+        artifacts="",
+        log_format="text",
+        metrics="",
+        version="",
+        workers=0,
+        stop=ss.StopRule(steps=1),
+    )
 
 
 def screen_of(mode: str) -> Screen:

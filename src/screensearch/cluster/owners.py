@@ -21,14 +21,20 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
 """How often owners are asked how they are."""
 
-SILENT_SECONDS = 5.0
-"""Whoever does not say how it is for so long is replaced."""
+SILENT_SECONDS = 4.0
+"""Whoever does not say how it is for so long is replaced; an owner only if it records nothing, either."""
+
+IDLE_SECONDS = 2.0
+"""For so long an owner that is silent must have recorded nothing to be taken for gone."""
 
 OPEN_SECONDS = 600.0
 """For so long an owner may fold a log before it is taken for stuck."""
 
 MOST_REFUSALS = 10
 """So many owners in a row that could not be one, wherever they were placed, end the run."""
+
+
+_SILENT = f"it did not answer for {SILENT_SECONDS:.0f} s"
 
 
 @dataclass(frozen=True)
@@ -233,6 +239,19 @@ class Owners:
             if shard.watching is not None:
                 shard.watching.cancel()
 
+    async def records(self, number: int) -> bool:
+        """Whether the log of a shard grows: then its owner is alive, and another would be no faster.
+
+        Replaced, it would only leave the same load to one that has to fold the log first.
+        """
+        store = PostgresStore(self._job.store, self._job.run, number)
+        try:
+            before = await asyncio.to_thread(store.how_far)
+            await asyncio.sleep(IDLE_SECONDS)
+            return await asyncio.to_thread(store.how_far) > before
+        except ScreenSearchError:
+            return False
+
     # -- one shard ----------------------------------------------------------------------------
 
     async def _watch(self, shard: _Shard) -> None:
@@ -241,7 +260,11 @@ class Owners:
                 await self._replace(shard)
                 continue
             trouble = await self._look(shard)
-            if trouble and trouble != CLOSED:
+            if trouble == _SILENT and await self.records(shard.number):
+                self._on_trouble(
+                    f"the owner of shard {shard.number} has more to do than its machine can bear"
+                )
+            elif trouble and trouble != CLOSED:
                 self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
                 shard.serving.clear()
                 end(shard.actor)
@@ -331,6 +354,6 @@ def _view(shard: _Shard) -> OwnerView:
 def _words(problem: BaseException) -> str:
     """The first line of what was raised, or what it is when it says nothing."""
     if isinstance(problem, TimeoutError):
-        return f"it did not answer for {SILENT_SECONDS:.0f} s"
+        return _SILENT
     cause = cause_of(problem)
     return next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)

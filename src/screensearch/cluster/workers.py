@@ -17,7 +17,7 @@ from typing import Any
 from screensearch.cluster.engine import Gone, actors_of, ask, end, find_actor, place
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, worker_name
-from screensearch.cluster.owners import LOOK_SECONDS, SILENT_SECONDS, AtWork, Owners
+from screensearch.cluster.owners import LOOK_SECONDS, AtWork, Owners
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import settings_from_document
 from screensearch.errors import ScreenSearchError
@@ -31,6 +31,9 @@ WAITS = "waiting for a slot"
 WORKS = "working"
 RESTS = "failing, tried again later"
 ENDED = "ended"
+
+SILENT_SECONDS = 5.0
+"""A worker that does not say how it is for so long is ended: its application may be, too."""
 
 REST_SECONDS = 60.0
 """For so long a worker rests that would only fail again, the first time; then twice as long each time."""

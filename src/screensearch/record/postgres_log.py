@@ -104,6 +104,17 @@ class PostgresLog(PostgresReading):
             session.close()
 
     @classmethod
+    def how_far(cls, url: str, run: str, shard: str) -> int:
+        """The sequence number of the latest entry that is durable."""
+        session = Session(url, "screensearch reader")
+        try:
+            log = find_log(session, run, shard)
+            ((last,),) = session.rows("SELECT coalesce(max(seq), 0) FROM entries WHERE log = %s", log)
+            return int(last)
+        finally:
+            session.close()
+
+    @classmethod
     def drop(cls, url: str, run: str, shard: str) -> None:
         """Delete a log, if there is one."""
         session = Session(url, "screensearch", writes=True)

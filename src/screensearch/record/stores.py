@@ -112,6 +112,10 @@ class PostgresStore:
         """The shards of the run, in order of their numbers."""
         return sorted(int(name or 0) for name in _postgres_log().shards(self.url, self.run))
 
+    def how_far(self) -> int:
+        """The sequence number of this shard's latest entry that is durable, also while it has an owner."""
+        return _postgres_log().how_far(self.url, self.run, self._shard)
+
     def check(self, *, owned: bool) -> None:
         self.open_to_read(owned=owned).close()
 
