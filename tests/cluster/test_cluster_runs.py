@@ -168,7 +168,7 @@ def test_a_process_is_in_one_cluster_at_a_time(cluster: RayCluster) -> None:
     [
         ({"RAY_AUTH_MODE": None}, "RAY_AUTH_MODE is not set here: `export RAY_AUTH_MODE=token`"),
         ({"RAY_AUTH_TOKEN": "0" * 32}, "takes another token than ours"),
-        ({"RAY_AUTH_TOKEN": None, "HOME": "/nowhere"}, "or we have none: put it in RAY_AUTH_TOKEN"),
+        ({"RAY_AUTH_TOKEN": None, "HOME": "/nowhere"}, "or we have none: put its own in RAY_AUTH_TOKEN"),
     ],
 )
 def test_who_is_not_let_in_is_told_what_is_missing(
