@@ -163,14 +163,21 @@ def test_a_process_is_in_one_cluster_at_a_time(cluster: RayCluster) -> None:
         connect("127.0.0.1:1")
 
 
-@pytest.mark.parametrize(("mode", "told"), [(None, "RAY_AUTH_MODE is not set"), ("token", "another token")])
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"RAY_AUTH_MODE": None}, "RAY_AUTH_MODE is not set here: `export RAY_AUTH_MODE=token`"),
+        ({"RAY_AUTH_TOKEN": "0" * 32}, "takes another token than ours"),
+        ({"RAY_AUTH_TOKEN": None, "HOME": "/nowhere"}, "or we have none: put its own in RAY_AUTH_TOKEN"),
+    ],
+)
 def test_who_is_not_let_in_is_told_what_is_missing(
-    mode: str | None, told: str, cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
+    changed: dict[str, str | None], told: str, cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("RAY_AUTH_MODE")
-    if mode is not None:
-        monkeypatch.setenv("RAY_AUTH_MODE", mode)
-        monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 32)
+    for name, value in changed.items():
+        monkeypatch.delenv(name)
+        if value is not None:
+            monkeypatch.setenv(name, value)
     ended = command("status", "--cluster", cluster.address)
     assert ended.returncode == 1
     assert told in " ".join(ended.stderr.split())

@@ -9,7 +9,9 @@ import socket
 from typing import Any
 
 import ray
+from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
 from ray._private.services import canonicalize_bootstrap_address
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import ActorAlreadyExistsError, AuthenticationError, GetTimeoutError, RayError
 from ray.experimental import internal_kv
 
@@ -54,7 +56,8 @@ def connect(address: str) -> None:
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
-            "and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
+            "RAY_AUTH_MODE set to token, and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? "
+            "docs/how-to/cluster.md begins with one)"
         ) from problem
 
 
@@ -77,7 +80,9 @@ def _shut_out(address: str) -> str:
     where = "in RAY_AUTH_TOKEN or ~/.ray/auth_token"
     mode = os.environ.get("RAY_AUTH_MODE")
     if mode == "token":
-        return f"the cluster at {address!r} takes another token than ours: put its own {where}"
+        return (
+            f"the cluster at {address!r} takes another token than ours, or we have none: put its own {where}"
+        )
     now = "is not set" if mode is None else f"is {mode!r}"
     return (
         f"the cluster at {address!r} wants a token, and RAY_AUTH_MODE {now} here: "
@@ -86,7 +91,7 @@ def _shut_out(address: str) -> str:
 
 
 def _knock(address: str) -> None:
-    """See whether anyone listens at HOST:PORT: Ray would try for minutes."""
+    """See whether anyone listens at HOST:PORT and lets us in: Ray would try for minutes."""
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         return  # it is found in another way
@@ -97,6 +102,13 @@ def _knock(address: str) -> None:
             f"nobody listens at {address!r}: {problem} (is the head of the cluster running there? "
             "docs/how-to/cluster.md begins with one)"
         ) from problem
+    try:
+        ensure_token_if_auth_enabled(None, create_token_if_missing=False)  # without one, Ray would abort
+        GcsClient(address=address)
+    except AuthenticationError as problem:
+        raise NoCluster(_shut_out(address)) from problem
+    except (RayError, RuntimeError):  # it may be busy: Ray tries longer, and tells more
+        return
 
 
 def _say_nothing(*arguments: object, **named: object) -> None:
