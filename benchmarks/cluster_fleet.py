@@ -155,6 +155,8 @@ class Fleet:
             "lost": acknowledged - self._acknowledged - (now.steps - stored.steps),
             "failures": [each for some in self._ask("failures") for each in some],
             "trouble": view.trouble,
+            # What a process has used is not known any more once it is gone.
+            "owner_replaced": {each.process for each in view.owners} != self._owner_processes,
         }
         self._acknowledged = acknowledged
         return rung

@@ -138,14 +138,15 @@ def _rung_cells(rung: Mapping[str, Any]) -> list[str]:
         f"{rung['offered_steps_per_second']:,.0f}",
         f"{rung['steps_per_second']:,.0f}{' (saturated)' if rung['saturated'] else ''}",
         f"{decision['p50']} / {decision['p99']}",
-        f"{cost[OWNERS]:.2f}",
-        f"{cost[DATABASE]:.2f}",
+        *("–" if rung["owner_replaced"] else f"{cost[part]:.2f}" for part in (OWNERS, DATABASE)),
         f"{cost[RAY] + cost[CONDUCTOR]:.2f}",
         f"{cost[WORKERS]:.2f}",
     ]
 
 
 def _cores_cell(rung: Mapping[str, Any]) -> str:
+    if rung["owner_replaced"]:
+        return f"– / – / {rung['cores_busy_of_the_machine']:.2f}"
     return (
         f"{rung['cores_used'][OWNERS]:.2f} / {rung['busiest_owner_thread_cores']:.2f} / "
         f"{rung['cores_busy_of_the_machine']:.2f}"

@@ -41,6 +41,7 @@ def rung(workers: int, rate: float, *, shards: int = 8, lost: int = 0) -> dict[s
         "lost": lost,
         "failures": [],
         "trouble": "",
+        "owner_replaced": False,
     }
 
 
