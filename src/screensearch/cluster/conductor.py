@@ -13,10 +13,10 @@ import logging
 import time
 from dataclasses import replace
 
-from screensearch.cluster.engine import actors_of, control, end, find_actor
+from screensearch.cluster.engine import actors_of, control, end, find_actor, patiently, started_anew
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.memory import Memories, Memory
-from screensearch.cluster.names import Job, Place, View
+from screensearch.cluster.names import Job, Place, View, conductor_name
 from screensearch.cluster.owners import LOOK_SECONDS, Owners
 from screensearch.cluster.workers import Hopeless, Workers
 from screensearch.config import settings_from_document
@@ -55,6 +55,7 @@ class Conductor:
         self._meter = Meter(self._figures)
         self._memories = Memories()
         self._memory: Memory | None = None
+        self._recalled = asyncio.Event()  # what an earlier life knew, if there was one
         self._collected = asyncio.Event()
         self._running = asyncio.ensure_future(self._run())
 
@@ -62,7 +63,11 @@ class Conductor:
 
     async def shard(self, key: ShardKey) -> int | None:
         """The shard of screens like these; None while the shards of the run are being looked for."""
-        return self._owners.shard(key) if self._found.is_set() else None
+        if not self._found.is_set():
+            return None
+        number = self._owners.shard(key)
+        await self._keep()  # or another life of this conductor might promise it to others
+        return number
 
     @control
     async def locate(self, shard: int) -> Place | None:
@@ -120,6 +125,9 @@ class Conductor:
     async def _run(self) -> None:
         try:
             self._memory = await self._memories.recall()
+            self._recalled.set()
+            if self._memory is not None:
+                self._go_on(self._memory)
             if self._memory is not None and (self._memory.summary is not None or self._memory.problem):
                 self._remember_the_end(self._memory)
             else:
@@ -158,7 +166,7 @@ class Conductor:
                 parts.create_task(self._lose_patience()),
             ]
             await self._find()
-            beside.append(parts.create_task(self._watch_rules()))
+            beside += [parts.create_task(self._watch_rules()), parts.create_task(self._see_to_steps())]
             await self._workers.tend(self._owners)
             if not self._job.workers:  # they are elsewhere, and find the owners by way of this conductor
                 await self._halt.asked.wait()
@@ -170,20 +178,27 @@ class Conductor:
     async def _find(self) -> None:
         """Have owners, and the workers that are there; go on with what an earlier life knew."""
         await self._workers.adopt()
-        await self._owners.find()
+        anew = await patiently(started_anew)
+        await self._owners.find({} if self._memory is None else self._memory.promised, anew=anew)
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
             memory = replace(memory, at_start=self._owners.figures())
-        self._workers.failures = memory.failures
         self._memory = memory
-        seconds = max(0.0, time.time() - memory.begun)
-        self._meter = Meter(self._figures, at_start=memory.at_start, seconds=seconds)
+        self._go_on(memory)
         if memory.why:  # a conductor before this one was told to, or had enough
             self._halt.ask(memory.why)
         elif self._owners.figures().stopping:
             self._halt.ask("interrupted")
         self._phase = "stopping" if self._halt.asked.is_set() else "exploring"
         self._found.set()
+        if anew:
+            await self._workers.miss(self._owners)
+
+    def _go_on(self, memory: Memory) -> None:
+        """Count from where the exploration began."""
+        self._workers.failures = max(self._workers.failures, memory.failures)
+        seconds = max(0.0, time.time() - memory.begun)
+        self._meter = Meter(self._figures, at_start=memory.at_start, seconds=seconds)
 
     async def _lose_patience(self) -> None:
         """Raise when the run is to end and its log can not be opened, or not be closed; else never return."""
@@ -218,12 +233,14 @@ class Conductor:
             async with asyncio.timeout(KEEP_SECONDS):
                 await self._collected.wait()
         await asyncio.sleep(LINGER_SECONDS)
-        await self._memories.forget()
-        names = await asyncio.to_thread(actors_of, self._job.run)
-        for name in sorted(names, key=lambda name: name.endswith("/conductor")):  # itself last
-            actor = await asyncio.to_thread(find_actor, name)
-            if actor is not None:
-                end(actor)
+        itself = conductor_name(self._job.run)
+        while True:  # until it is itself ended
+            names = await patiently(actors_of, self._job.run)
+            for name in sorted(names, key=lambda name: name == itself):
+                actor = await asyncio.to_thread(find_actor, name)
+                if actor is not None:
+                    end(actor)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _conclude(self) -> None:
         """Close the logs; sum up."""
@@ -266,6 +283,11 @@ class Conductor:
                 self._stop("plateau")
             self._memory = replace(memory, states=states, discovered_at=discovered_at)
             await self._keep()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _see_to_steps(self) -> None:
+        """Let owners grant what is left, and no more once the run is to end. Waits for all of them."""
+        while True:
             if self._halt.asked.is_set():
                 await self._owners.stop()
             else:
@@ -274,9 +296,11 @@ class Conductor:
 
     async def _keep(self) -> None:
         """Let another life of this conductor know all this."""
+        await self._recalled.wait()
         self._memory = replace(
             self._memory or Memory(time.time()),
             failures=self._workers.failures,
+            promised=self._owners.promised(),
             why=self._halt.why,
             summary=self._summary,
             problem=self._problem,

@@ -6,7 +6,9 @@ import asyncio
 import logging
 import os
 import socket
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import ray
 from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
@@ -23,6 +25,11 @@ CONTROL = "control"
 
 
 KNOCK_SECONDS = 5.0
+AGAIN_SECONDS = 1.0
+
+Found = TypeVar("Found")
+
+log = logging.getLogger(__name__)
 
 _MEMORY = NAMESPACE.encode()
 
@@ -174,11 +181,6 @@ def recall() -> bytes | None:
     return kept
 
 
-def forget() -> None:
-    """Nothing is to be kept any more for the actor that calls."""
-    internal_kv._internal_kv_del(_itself(), namespace=_MEMORY)
-
-
 def _itself() -> bytes:
     """The actor that calls: the same in all its lives."""
     return str(ray.get_runtime_context().get_actor_id()).encode()
@@ -186,7 +188,9 @@ def _itself() -> bytes:
 
 def started_anew() -> bool:
     """Whether the actor that calls had a life before this one."""
-    return bool(ray.get_runtime_context().was_current_actor_reconstructed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray's own code makes use of what it advises against
+        return bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
 
 def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:
@@ -206,6 +210,16 @@ def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, r
 def control(method: Any) -> Any:
     """Mark a method as one that asks how an actor is."""
     return ray.method(concurrency_group=CONTROL)(method)
+
+
+async def patiently(call: Callable[..., Found], *arguments: object) -> Found:
+    """What a call to the cluster returns, made in a thread, and again while the cluster does not answer."""
+    while True:
+        try:
+            return await asyncio.to_thread(call, *arguments)
+        except RayError as problem:
+            log.warning("the cluster does not answer: %s", problem)
+            await asyncio.sleep(AGAIN_SECONDS)
 
 
 def cause_of(problem: BaseException) -> BaseException:

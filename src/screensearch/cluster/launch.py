@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -163,9 +163,21 @@ def _conduct(
         take_over=take_over,
     )
     try:
-        place(Conductor, conductor_name(job.run), job, restarts=True)
+        with _within_reach():
+            place(Conductor, conductor_name(job.run), job, restarts=True)
     except NameTaken as problem:  # by another command at this moment
         raise _busy(folder) from problem
+
+
+@contextlib.contextmanager
+def _within_reach() -> Iterator[None]:
+    """Say in our words that a cluster that was there does not answer."""
+    try:
+        yield
+    except NameTaken:
+        raise
+    except Gone as problem:
+        raise NoCluster(f"the cluster does not answer any more: {problem}") from problem
 
 
 def _busy(folder: Path) -> RunBusy:
@@ -191,7 +203,8 @@ def check_cluster(address: str) -> None:
 
 def check_slots(address: str) -> None:
     """Refuse a cluster on which no worker could ever be placed."""
-    all_of_them, _ = slots()
+    with _within_reach():
+        all_of_them, _ = slots()
     if not all_of_them:
         raise NoCluster(
             f"no node of the cluster at {address!r} offers a {SLOT!r} slot for a worker: start nodes with "
@@ -203,7 +216,9 @@ def runs_under_way(address: str) -> list[View]:
     """All runs of a cluster that have a conductor now; one that does not answer in time is left out."""
     connect(address)
     views: list[View] = []
-    for name in conductors():
+    with _within_reach():
+        names = conductors()
+    for name in names:
         actor = find_actor(name)
         if actor is not None:
             with contextlib.suppress(TimeoutError, Gone):

@@ -1,17 +1,20 @@
 """What a conductor must know of an exploration that it cannot find again: kept with the cluster.
 
 It is there for as long as the cluster would start the conductor anew: Ray keeps it where it keeps its actors.
+Nobody deletes it: a conductor that dies while it leaves must find that all is over.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 import msgspec
 
-from screensearch.cluster.engine import Gone, forget, recall, remember
+from screensearch.cluster.engine import Gone, patiently, recall, remember
+from screensearch.domain.shard import ShardKey
 from screensearch.explore.progress import Figures, Summary
 
 log = logging.getLogger(__name__)
@@ -28,6 +31,7 @@ class Memory:
     states: int = 0
     discovered_at: int = 0  # steps when the latest state was found
     failures: int = 0  # of workers
+    promised: dict[int, ShardKey] = field(default_factory=dict)  # shards, to the screens of a kind
     why: str = ""  # it is to end
     summary: Summary | None = None  # once it has ended
     problem: str = ""
@@ -39,10 +43,11 @@ class Memories:
 
     def __init__(self) -> None:
         self._kept: Memory | None = None
+        self._writing = ThreadPoolExecutor(1)  # one after another: what is newer stays
 
     async def recall(self) -> Memory | None:
         """What an earlier life of this conductor knew; None in its first."""
-        stored = await asyncio.to_thread(recall)
+        stored = await patiently(recall)
         self._kept = None if stored is None else msgspec.msgpack.decode(stored, type=Memory)
         return self._kept
 
@@ -52,11 +57,9 @@ class Memories:
             return
         try:
             async with asyncio.timeout(KEEP_SECONDS):
-                await asyncio.to_thread(remember, msgspec.msgpack.encode(memory))
+                packed = msgspec.msgpack.encode(memory)
+                await asyncio.get_running_loop().run_in_executor(self._writing, remember, packed)
         except (TimeoutError, Gone) as problem:
             log.warning("what the conductor knows could not be kept: %r", problem)
         else:
             self._kept = memory
-
-    async def forget(self) -> None:
-        await asyncio.to_thread(forget)

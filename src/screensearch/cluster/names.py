@@ -71,6 +71,7 @@ class WorkerReport:
     shard: int  # that its episode is in
     steps: int  # of this life
     starts: int  # since the last of them
+    told_to_end: bool  # it has no step under way any more
     ended: bool = False
     failed: Failed | None = None
 

@@ -126,6 +126,16 @@ class ShardOwner:
         if isinstance(message, Announce) and self._alive(message.episode.worker, life):
             self._open()[0].announce(message)
 
+    async def leave(self, life: int, worker: int, episode: int) -> None:
+        """A worker has begun this episode in another shard: what it had here before is over."""
+        if not self._alive(worker, life):
+            return
+        shard, serving = self._open()
+        async with serving.turn():
+            stands = shard.standing(worker)
+            if stands is None or stands[0] < episode:
+                shard.dismiss(worker)
+
     def _alive(self, worker: int, life: int) -> bool:
         """Whether this life of a worker is not over; a later one ends those before it."""
         if life < self._lives.get(worker, 0):
@@ -165,29 +175,34 @@ class ShardOwner:
         async with serving.turn():
             return Beginning(shard.next_episode(worker), self._lives.get(worker, 0))
 
-    async def lose(self, worker: int, life: int, why: str, failed: bool) -> None:
-        """A worker's life is over: refuse whatever it may still say. If it failed, its step is lost."""
-        if self._lives.get(worker, 0) > life + 1:
-            return  # a later one is at work already
-        self._lives[worker] = life + 1
+    async def bury(self, worker: int, life: int) -> tuple[int, int] | None:
+        """A worker's life is over: refuse whatever it may still say. Returns where it stands here."""
+        self._lives[worker] = max(life + 1, self._lives.get(worker, 0))
+        shard, serving = self._open()
+        async with serving.turn():  # what it said before is recorded
+            return shard.standing(worker)
+
+    async def lose(self, worker: int, life: int, why: str) -> None:
+        """A worker's life is over, and the step that it had under way here is lost."""
+        await self.bury(worker, life)
         shard, serving = self._open()
         async with serving.turn():
-            if failed:
-                shard.lose(worker, why)
-            else:
-                shard.dismiss(worker)
+            shard.lose(worker, why)
+
+    async def dismiss(self, worker: int, life: int) -> None:
+        """A worker's life is over, and it owes this shard nothing."""
+        await self.bury(worker, life)
+        shard, serving = self._open()
+        async with serving.turn():
+            shard.dismiss(worker)
 
     async def stop(self) -> None:
         """Grant no more steps."""
         self._open()[0].budget.stopping = True
 
-    async def cede(self, most: int) -> int:
-        """Give steps to another shard."""
-        return self._open()[0].budget.cede(most)
-
-    async def receive(self, steps: int) -> None:
-        """Have steps of another shard."""
-        self._open()[0].budget.receive(steps)
+    async def allot(self, limit: int) -> int:
+        """Grant so many steps in all; returns how many it is now."""
+        return self._open()[0].budget.allot(limit)
 
     async def close(self) -> str:
         """Checkpoint, give the lease back, and tell the digest of the graph. May be asked again."""

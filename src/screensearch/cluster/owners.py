@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from screensearch.cluster.engine import Gone, actors_of, ask, cause_of, end, find_actor, place, started_anew
+from screensearch.cluster.engine import (
+    Gone,
+    actors_of,
+    ask,
+    cause_of,
+    end,
+    find_actor,
+    patiently,
+    place,
+    started_anew,
+)
 from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.domain.shard import ShardKey
@@ -84,35 +94,42 @@ class Owners:
         """Raise once a log can not be opened, and no other try could; otherwise never return."""
         await self._hopeless
 
-    async def find(self) -> None:
-        """Have owners for the shards that the run has in the database; those that are there may go on."""
+    async def find(self, promised: Mapping[int, ShardKey], *, anew: bool) -> None:
+        """Have owners for the shards that the run has in the database; those that are there may go on.
+
+        Shards that were `promised` to screens may not be there yet, or have none of them. If the conductor was
+        started `anew`, the logs are its own already.
+        """
         generations = await self._generations()
-        store = PostgresStore(self._job.store, self._job.run)
-        while True:
-            try:
-                numbers = await asyncio.to_thread(store.shards)
-                break
-            except StoreFailed as problem:  # the database is away
-                self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
-                await asyncio.sleep(LOOK_SECONDS)
+        numbers = await self._numbers()
         if not numbers:
             raise RunNotFound(
                 f"the database has no log of the run at {self._job.folder}: it was deleted there, or "
                 "the backup that was restored is older"
             )
-        for number in numbers:
+        for number in sorted({*numbers, *promised}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            shard = _Shard(number, steps, started_anew(), generation=generations.get(number, 0))
+            ours = anew or number not in numbers
+            shard = _Shard(number, steps, ours, promised.get(number), generations.get(number, 0))
             await self._adopt(shard)
             self._have(shard)
-        for number in numbers:
-            await self._shards[number].serving.wait()
+        for shard in list(self._shards.values()):
+            await shard.serving.wait()
         await self._count_steps_once()
+
+    async def _numbers(self) -> list[int]:
+        store = PostgresStore(self._job.store, self._job.run)
+        while True:
+            try:
+                return await asyncio.to_thread(store.shards)
+            except StoreFailed as problem:  # the database is away
+                self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _generations(self) -> dict[int, int]:
         """Of each shard the latest owner that there is."""
         found: dict[int, int] = {}
-        for name in await asyncio.to_thread(actors_of, self._job.run):
+        for name in await patiently(actors_of, self._job.run):
             match name.split("/")[1:]:
                 case ["owner", shard, generation]:
                     found[int(shard)] = max(found.get(int(shard), 0), int(generation))
@@ -134,19 +151,23 @@ class Owners:
     def _have(self, shard: _Shard) -> None:
         self._shards[shard.number] = shard
         shard.watching = asyncio.ensure_future(self._watch(shard))
+        shard.watching.add_done_callback(self._watched)
+
+    def _watched(self, watching: asyncio.Task[None]) -> None:
+        """A watch ends only when it is cancelled: what else ends it ends the run."""
+        problem = None if watching.cancelled() else watching.exception()
+        if problem is not None and not self._hopeless.done():
+            self._hopeless.set_exception(problem)
 
     async def _count_steps_once(self) -> None:
         """Together the shards grant as many steps as the run shall have: the first one has what is left."""
         first = self._shards[0]
         if self._job.stop.steps is None or first.steps is None:
             return
-        all_of_them = sum(max(each.steps or 0, each.figures.steps) for each in self._shards.values())
-        more = self._job.stop.steps - all_of_them
-        if more > 0:
-            await self.ask(0, "receive", more)
-            first.steps += more
-        elif more < 0:
-            first.steps -= await self.ask(0, "cede", -more)
+        others = sum(
+            max(each.steps or 0, each.figures.steps) for each in self._shards.values() if each != first
+        )
+        first.steps = await self.ask(0, "allot", max(0, self._job.stop.steps - others))
         await self._look(first)
 
     def shard(self, key: ShardKey) -> int:
@@ -180,7 +201,7 @@ class Owners:
 
     async def ask_all(self, method: str, *arguments: object) -> list[Any]:
         """The answers of all owners, in order of their shards."""
-        return [await self.ask(number, method, *arguments) for number in self]
+        return await asyncio.gather(*(self.ask(number, method, *arguments) for number in self))
 
     async def stop(self) -> None:
         """Let no more steps be granted, by later owners neither."""
@@ -195,12 +216,17 @@ class Owners:
             rich = max(self._shards.values(), key=_left)
             more = (_left(rich) - _left(shard)) // 2
             if more and shard.serving.is_set() and rich.serving.is_set():
-                steps = await self.ask(rich.number, "cede", more)
-                rich.steps = (rich.steps or 0) - steps
-                shard.steps = (shard.steps or 0) + steps
-                await self.ask(shard.number, "receive", steps)
-                await self._look(shard)
-                await self._look(rich)
+                await self._move(more, rich, shard)
+
+    async def _move(self, steps: int, source: _Shard, target: _Shard) -> None:
+        """Let one grant fewer steps, then another as many more. Limits are said, not changes: an owner may be
+        replaced at any moment, and its successor be told again."""
+        before = source.steps or 0
+        source.steps = await self.ask(source.number, "allot", before - steps)
+        target.steps = (target.steps or 0) + before - source.steps
+        target.steps = await self.ask(target.number, "allot", target.steps)
+        await self._look(target)
+        await self._look(source)
 
     @property
     def out_of_steps(self) -> bool:
@@ -216,13 +242,16 @@ class Owners:
 
     def figures(self) -> Figures:
         """Of all shards, as they were last heard of."""
-        return sum((shard.figures for shard in self._shards.values()), Figures())
+        return sum((shard.figures for shard in self._shards.copy().values()), Figures())
 
     async def renew(self) -> None:
         """Hear of all of them now."""
-        for shard in list(self._shards.values()):
+
+        async def hear(shard: _Shard) -> None:
             await shard.serving.wait()
             await self._look(shard)
+
+        await asyncio.gather(*map(hear, self._shards.values()))
 
     async def close(self) -> list[str]:
         """Close all logs; their digests, in order of the shards. An owner that goes meanwhile is replaced."""
@@ -231,7 +260,11 @@ class Owners:
         return digests
 
     def views(self) -> tuple[OwnerView, ...]:
-        return tuple(_view(self._shards[number]) for number in self)
+        return tuple(_view(shard) for _, shard in sorted(self._shards.copy().items()))
+
+    def promised(self) -> dict[int, ShardKey]:
+        """The shards that screens have, by number."""
+        return {number: shard.key for number, shard in self._shards.items() if shard.key is not None}
 
     def end(self) -> None:
         """Watch over them no more."""
@@ -288,7 +321,7 @@ class Owners:
         name = owner_name(self._job.run, shard.number, shard.generation)
         workers, actor = self._workers(shard.number), None
         try:
-            actor = place(ShardOwner, name)
+            actor = await asyncio.to_thread(place, ShardOwner, name)
             await ask(
                 actor.open.remote(
                     self._job,
@@ -304,7 +337,8 @@ class Owners:
             if self._stopping:
                 await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
-            self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
+            why = f"not within {OPEN_SECONDS:.0f} s" if isinstance(problem, TimeoutError) else _words(problem)
+            self._on_trouble(f"the log of shard {shard.number} could not be opened: {why}")
             if actor is not None:
                 end(actor)
             self._lose_hope(shard, cause_of(problem), take_over=take_over)
@@ -313,6 +347,7 @@ class Owners:
         shard.refusals = 0
         if shard.report is not None:
             shard.key = shard.report.key or shard.key
+            shard.steps = shard.report.limit
         shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
         shard.serving.set()
 

@@ -74,13 +74,18 @@ class ClusterStore:
         self.waits = False
         self.steps = 0
         self.starts = 0  # since the last of them
+        self.told_to_end = False
 
     async def begin(self, begin: Begin) -> Receipt:
         self.starts += 1
         return await self._well_placed(begin.sighting, lambda: self._begin(begin))
 
     async def _begin(self, begin: Begin) -> Receipt:
-        self.shard = await self._shard(begin.sighting)
+        before, self.shard = self.shard, await self._shard(begin.sighting)
+        if (
+            before != self.shard and before in self._owners
+        ):  # nothing waits for this: it frees what was granted
+            self._owners[before][1].leave.remote(self._life, begin.episode.worker, begin.episode.number)
         self._configuration = begin.configuration
         return await self._ask(self.shard, replace(begin, sighting=_inside(begin.sighting)))
 
@@ -104,8 +109,7 @@ class ClusterStore:
                     report.episode, report.step, _inside(sighting), report.evidence, self._configuration
                 )
                 landed = await self._ask(self.shard, landing)
-                if landed.here is None:  # its life was over before
-                    return landed
+                assert landed.here is not None  # an arrival has a state
                 report = replace(report, sighting=None, landed=landed.here.state)
         elif sighting is not None and sighting.row is not None and shard_of(sighting.row) != source:
             report = replace(report, sighting=None)  # it is in no table over there
@@ -169,6 +173,7 @@ class ClusterStore:
             raise Retired(answer.message) if answer.retired else FormatError(answer.message)
         if not isinstance(answer, Receipt):
             raise FormatError(f"the owner answered with {type(answer).__name__}, not with a receipt")
+        self.told_to_end = not answer.proceed
         if answer.here is None:
             return answer
         return replace(answer, here=replace(answer.here, row=first_of(shard) + answer.here.row))

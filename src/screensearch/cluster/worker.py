@@ -34,7 +34,10 @@ class ClusterWorker:
     async def _work(self) -> None:
         try:
             self._failed = _unfit(self._task) or await carry_out(self._task.assignment, self._store)
-        except Exception as problem:  # whatever a plugin raises: the conductor is told, and decides
+        except (
+            Exception,
+            asyncio.CancelledError,
+        ) as problem:  # of whatever plugin
             log.exception("worker %d failed", self._task.assignment.worker)
             self._failed = Failed(f"{type(problem).__name__}: {problem}")
 
@@ -50,6 +53,7 @@ class ClusterWorker:
             shard=store.shard,
             steps=store.steps,
             starts=store.starts,
+            told_to_end=store.told_to_end,
             ended=self._working.done(),
             failed=self._failed,
         )

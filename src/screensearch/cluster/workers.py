@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from screensearch.cluster.engine import Gone, actors_of, ask, end, find_actor, place
+from screensearch.cluster.engine import Gone, actors_of, ask, end, find_actor, patiently, place
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, worker_name
 from screensearch.cluster.owners import LOOK_SECONDS, AtWork, Owners
@@ -34,6 +34,9 @@ ENDED = "ended"
 
 SILENT_SECONDS = 5.0
 """A worker that does not say how it is for so long is ended: its application may be, too."""
+
+ADOPTED_SECONDS = 2 * SILENT_SECONDS
+"""The same for one that was at work before this conductor: many are asked at the same time."""
 
 REST_SECONDS = 60.0
 """For so long a worker rests that would only fail again, the first time; then twice as long each time."""
@@ -61,12 +64,18 @@ class _Worker:
     failures: int = 0
     futile: int = 0  # starts in a row without a step, over its lives
     rests: int = 0  # in a row
+    over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
 
     @property
     def at_work(self) -> bool:
         """Whether its latest life is not over."""
         return self.adopted or self.state == WORKS
+
+    @property
+    def has_hope(self) -> bool:
+        """Whether it has taken a step since it last had to rest, or has not been tried yet."""
+        return self.state != ENDED and (not self.rests or (self.report is not None and self.report.steps > 0))
 
     def view(self) -> WorkerView:
         node, process = ("", 0) if self.report is None else (self.report.node, self.report.process)
@@ -90,7 +99,7 @@ class Workers:
     def at_work(self, shard: int) -> AtWork:
         """The workers as an owner of a shard must know them; at work are those last heard of there."""
         return AtWork(
-            lives={each.number: each.life + (not each.at_work) for each in self._workers if each.life},
+            lives={each.number: each.life + each.over for each in self._workers if each.life},
             at_work=[
                 each.number
                 for each in self._workers
@@ -100,7 +109,7 @@ class Workers:
 
     async def adopt(self) -> None:
         """Find those that were at work before this conductor. Of two lives of one, the later is at work."""
-        for name in await asyncio.to_thread(actors_of, self._job.run):
+        for name in await patiently(actors_of, self._job.run):
             match name.split("/")[1:]:
                 case ["worker", number, life]:
                     actor = await asyncio.to_thread(find_actor, name)
@@ -112,7 +121,17 @@ class Workers:
                         continue
                     if worker.actor is not None:
                         end(worker.actor)
-                    worker.life, worker.actor, worker.adopted = int(life), actor, True
+                    worker.life, worker.actor, worker.adopted, worker.over = int(life), actor, True, False
+
+    async def miss(self, owners: Owners) -> None:
+        """Those that went together with the conductor before this one: their steps are lost."""
+        await asyncio.gather(
+            *(
+                self._bury(worker, owners, "it was gone when the conductor was started anew")
+                for worker in self._workers
+                if not worker.adopted
+            )
+        )
 
     def end(self) -> None:
         """End those at work at once."""
@@ -131,19 +150,38 @@ class Workers:
     async def _tend(self, worker: _Worker, owners: Owners) -> None:
         while worker.adopted or not (self._halt.asked.is_set() or owners.out_of_steps):
             why = await self._live(worker, owners)
+            report = worker.report
+            # Whoever was told to end, or found nothing to do, had no step under way.
+            owes = report is None or not (report.told_to_end or (report.failed and report.failed.gave_up))
+            await self._bury(worker, owners, why if why is not None and owes else "")
+            await owners.renew()  # its step is free again
             if why is None:
-                await owners.ask_all("lose", worker.number, worker.life, "", False)
                 worker.state = WAITS
-                await owners.renew()
                 continue
             worker.failures += 1
             self.failures += 1
             self._on_trouble(f"worker {worker.number}: {why}")
-            await owners.ask_all("lose", worker.number, worker.life, why, True)
-            await owners.renew()  # its step is free again
             await self._pause(worker, why, begun=owners.figures().steps > 0)
             worker.state = WAITS
         worker.state = ENDED
+
+    async def _bury(self, worker: _Worker, owners: Owners, why: str) -> None:
+        """No owner listens to this life any more. If it failed (`why`), its step is lost, where it is of."""
+        worker.over = True
+        shards = list(owners)
+        begins = await asyncio.gather(*(owners.ask(each, "beginning", worker.number) for each in shards))
+        life = max(worker.life, *(each.life for each in begins))
+        standings = await asyncio.gather(*(owners.ask(each, "bury", worker.number, life) for each in shards))
+        stands = {shard: at for shard, at in zip(shards, standings, strict=True) if at is not None}
+        lost = shard_of_loss(stands, worker.report) if why else None
+        await asyncio.gather(
+            *(
+                owners.ask(each, "lose", worker.number, life, why)
+                if each == lost
+                else owners.ask(each, "dismiss", worker.number, life)
+                for each in shards
+            )
+        )
 
     async def _pause(self, worker: _Worker, why: str, *, begun: bool) -> None:
         """Wait before another life, the longer the less there is to hope for; raise if nobody has hope."""
@@ -168,7 +206,7 @@ class Workers:
             return
         worker.state = RESTS
         worker.rests += 1
-        if all(each.state in (RESTS, ENDED) for each in self._workers):
+        if not any(each.has_hope for each in self._workers):
             raise Hopeless(problem, never_started=never_started)
         await self._wait(min(REST_SECONDS * 2.0 ** (worker.rests - 1), LONGEST_REST_SECONDS))
 
@@ -184,10 +222,13 @@ class Workers:
             begins = await owners.ask_all("beginning", worker.number)
             # Beyond all that anyone remembers; by the clock beyond what nobody does.
             worker.life = 1 + max(worker.life, time.time_ns(), *(each.life for each in begins))
-            worker.report = None
+            worker.report, worker.over = None, False
             name = worker_name(self._job.run, worker.number, worker.life)
             task = self._task(worker, max(each.episode for each in begins))
-            worker.actor = place(ClusterWorker, name, task, takes_slot=True)
+            try:
+                worker.actor = await asyncio.to_thread(place, ClusterWorker, name, task, takes_slot=True)
+            except Gone as problem:
+                return f"it could not be placed: {_first_line(problem)}"
         try:
             return await self._watch(worker, owners)
         finally:
@@ -212,12 +253,14 @@ class Workers:
 
     async def _watch(self, worker: _Worker, owners: Owners) -> str | None:
         """Ask a worker how it is until it ends; say why, if it failed."""
-        waiting = asyncio.ensure_future(ask(worker.actor.report.remote()))
+        # One that is adopted was at work, or waits for a slot: in that case another may wait in its place.
+        longest = ADOPTED_SECONDS if worker.adopted else None
+        waiting = asyncio.ensure_future(ask(worker.actor.report.remote(), seconds=longest))
         try:
             while not waiting.done():  # until there is a slot for it
                 await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
                 needless = self._halt.asked.is_set() or owners.out_of_steps
-                if needless and not waiting.done() and not worker.adopted:
+                if needless and not waiting.done() and longest is None:
                     waiting.cancel()
                     return None
             report: WorkerReport = waiting.result()
@@ -231,7 +274,7 @@ class Workers:
         except TimeoutError:
             return f"it did not say how it was for {SILENT_SECONDS:.0f} s, so it was ended"
         except Gone as problem:
-            return str(problem).partition("\n")[0] or type(problem).__name__
+            return _first_line(problem)
         return None if report.failed is None else report.failed.message
 
     def _overdue(self, report: WorkerReport) -> str:
@@ -248,3 +291,18 @@ class Workers:
                 f"its step was not done {self._halt.seconds:.0f} s after the run was to stop, so it was ended"
             )
         return ""
+
+
+def shard_of_loss(stands: Mapping[int, tuple[int, int]], report: WorkerReport | None) -> int:
+    """The shard of the step that a worker had under way; where it was last heard of, if it stands nowhere.
+
+    Of several it is that of the latest episode. In this one there are two if its step had landed in another
+    shard and was not recorded yet: then it is the one where the step began.
+    """
+    if not stands:
+        return 0 if report is None else report.shard
+    return min(stands, key=lambda shard: (-stands[shard][0], stands[shard][1]))
+
+
+def _first_line(problem: BaseException) -> str:
+    return str(problem).partition("\n")[0] or type(problem).__name__

@@ -62,18 +62,14 @@ class Budget:
         if self._steps is not None:
             self._steps = max(self._steps, taken)  # what is taken cannot be ceded
 
-    def cede(self, most: int) -> int:
-        """Give so many steps away, as far as nobody was granted them; returns how many it were."""
-        if self._steps is None:
-            return most
-        given = max(0, min(most, self._steps - self.taken - self.under_way))
-        self._steps -= given
-        return given
+    def allot(self, limit: int) -> int:
+        """Grant so many steps in all, or as few as were granted already; returns how many it is now.
 
-    def receive(self, steps: int) -> None:
-        """Have so many steps more to grant."""
+        May be said again with the same effect.
+        """
         if self._steps is not None:
-            self._steps += steps
+            self._steps = max(limit, self.taken + self.under_way)
+        return limit if self._steps is None else self._steps
 
     @property
     def limit(self) -> int | None:

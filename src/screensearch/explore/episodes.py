@@ -69,6 +69,10 @@ class Episodes:
 
     # -- what is known ------------------------------------------------------------------------
 
+    def standing(self, worker: int) -> Place | None:
+        """Where a worker stands, if it is in an episode here, or was when its last one ended."""
+        return self._places.get(worker)
+
     def announced_at(self, state: StateId) -> list[str]:
         """The signatures that were chosen at a state and not reported yet, one for each worker."""
         return [signature for where, signature in self._announced.values() if where == state]

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 
-from screensearch.errors import FormatError
+from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Message, Receipt, Report
 from screensearch.explore.store import ShardStore, Submission
 
@@ -57,7 +57,11 @@ class Serving:
         taken = self._taken
         async with self._log:
             await self._log.wait_for(lambda: self._served >= taken)
-            yield
+            try:
+                yield
+            except StoreFailed as problem:  # then the store can answer nothing any more
+                self._break(problem)
+                raise
 
     async def close(self) -> None:
         """Answer what was taken. Then no thread touches the log any more. Safe to call twice."""

@@ -202,6 +202,11 @@ class ShardStore:
         if self._episodes.recall(worker, longest=self.settings.explore.episode_steps):
             self.budget.grant(worker)
 
+    def standing(self, worker: int) -> tuple[int, int] | None:
+        """The episode and the step at which a worker stands here, if at any."""
+        place = self._episodes.standing(worker)
+        return None if place is None else (place.episode.number, place.step)
+
     def next_episode(self, worker: int) -> int:
         """The first episode number that this worker has not used in this run."""
         return self.log.last_episode(worker) + 1
