@@ -17,7 +17,6 @@ from screensearch.cluster.engine import (
     find_actor,
     patiently,
     place,
-    started_anew,
 )
 from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
@@ -97,8 +96,8 @@ class Owners:
     async def find(self, promised: Mapping[int, ShardKey], *, anew: bool) -> None:
         """Have owners for the shards that the run has in the database; those that are there may go on.
 
-        Shards that were `promised` to screens may not be there yet, or have none of them. If the conductor was
-        started `anew`, the logs are its own already.
+        Shards that were `promised` to screens may not be there yet, or have none of them. If the conductor
+        was started `anew`, the logs are its own already.
         """
         generations = await self._generations()
         numbers = await self._numbers()
