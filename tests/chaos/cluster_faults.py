@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 from collections.abc import Callable
-from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import psycopg
+from database_faults import DatabaseFaults
 from postgres_server import PostgresServer
-from ray_cluster import Node, RayCluster, descendants, kill_tree
+from ray_cluster import Node, RayCluster
+from struck import BACK_SECONDS, Struck, TooLate, at_once, send
 
 from screensearch.cluster.names import View
-
-BACK_SECONDS = 120.0
-"""For a run to be at work again: far more than it takes, since the machine may be busy."""
 
 SLOTS = 3
 """Of each node: as many as there are workers, so that one node can have them all."""
@@ -27,10 +22,6 @@ SLOTS = 3
 
 class NotBack(AssertionError):
     """The run did not go on after a fault."""
-
-
-class TooLate(Exception):
-    """The run is over: there is nothing left of what the fault is done to."""
 
 
 class Watched(Protocol):
@@ -41,28 +32,15 @@ class Watched(Protocol):
     def nodes_alive(self) -> set[str]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Struck:
-    """What was done: since when all could be well again, and what is left to do for that.
-
-    A fault that the test itself prolongs, as that of a database that is away, is over at `since`; all others
-    begin then. Nanoseconds of the monotonic clock.
-    """
-
-    since: int
-    mend: Callable[[], None]
-
-
-class Faults:
+class Faults(DatabaseFaults):
     """Does one thing after another to a run, and waits each time until all its workers are back at work."""
 
     def __init__(
         self, run: Watched, cluster: RayCluster, database: PostgresServer, random: random.Random
     ) -> None:
+        super().__init__(database, random)
         self._run = run
         self._cluster = cluster
-        self._database = database
-        self._random = random
 
     def inject(self, *names: str) -> int:
         """Do these at once, or nearly so; wait until the run has recovered. Returns `Struck.since`."""
@@ -124,27 +102,27 @@ class Faults:
         return self._pause("Conductor", 1, 8)
 
     def _kill(self, what: str) -> Struck:
-        _send(self._some(what), signal.SIGKILL)
-        return _at_once()
+        send(self._some(what), signal.SIGKILL)
+        return at_once()
 
     def _freeze(self, what: str) -> Struck:
         process = self._some(what)
-        _send(process, signal.SIGSTOP)
+        send(process, signal.SIGSTOP)
 
         def thaw() -> None:
             """Once it was given up: then it must not be heard any more."""
             self.wait(lambda view: process not in _processes(view), f"{what} {process} is frozen")
-            _send(process, signal.SIGCONT)
+            send(process, signal.SIGCONT)
 
         return Struck(time.monotonic_ns(), thaw)
 
     def _pause(self, what: str, shortest: float, longest: float) -> Struck:
         """Too short to be given up, or nearly so."""
         process = self._some(what)
-        _send(process, signal.SIGSTOP)
+        send(process, signal.SIGSTOP)
         time.sleep(self._random.uniform(shortest, longest))  # for how long it is frozen: this is the fault
-        _send(process, signal.SIGCONT)
-        return _at_once()
+        send(process, signal.SIGCONT)
+        return at_once()
 
     def _some(self, what: str) -> int:
         """A process of one kind of actor, as soon as there is one."""
@@ -153,65 +131,6 @@ class Faults:
             if time.monotonic() - begun > BACK_SECONDS or self._run.view().phase == "ended":
                 raise TooLate(f"there is no {what} any more")
         return self._random.choice(found)
-
-    # -- the database -------------------------------------------------------------------------
-
-    def crash_database(self) -> Struck:
-        """Kill all of it, and start it again."""
-        kill_tree(self._database.process)
-        self._database.start()
-        return _at_once()
-
-    def lose_database(self) -> Struck:
-        """Away for longer than an owner waits for it."""
-        kill_tree(self._database.process)
-        time.sleep(self._random.uniform(35, 45))  # for how long it is away: this is the fault
-        self._database.start()
-        return _at_once()
-
-    def freeze_database(self) -> Struck:
-        return self._freeze_database(self._random.uniform(1, 3))
-
-    def freeze_database_for_long(self) -> Struck:
-        """For longer than an owner takes a silent server for alive."""
-        return self._freeze_database(self._random.uniform(11, 15))
-
-    def _freeze_database(self, seconds: float) -> Struck:
-        first = self._database.process
-        for process in (first, *descendants(first)):
-            _send(process, signal.SIGSTOP)
-        time.sleep(seconds)  # for how long it is frozen: this is the fault
-        for process in (*descendants(first), first):
-            _send(process, signal.SIGCONT)
-        return _at_once()
-
-    def kill_backend(self) -> Struck:
-        """One process of the server, which then starts all others anew."""
-        _send(self._random.choice(self._backends()), signal.SIGKILL)
-        return _at_once()
-
-    def drop_connections(self) -> Struck:
-        """The server lets go of all owners, and goes on."""
-        for backend in self._backends():
-            _send(backend, signal.SIGTERM)
-        return _at_once()
-
-    def _backends(self) -> list[int]:
-        """The server's processes for the connections of owners, as soon as there is one."""
-        begun = time.monotonic()
-        while time.monotonic() - begun < BACK_SECONDS:
-            with (
-                suppress(psycopg.OperationalError),
-                closing(psycopg.connect(self._database.url(), connect_timeout=5)) as connection,
-            ):
-                found = connection.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'screensearch owner%'"
-                ).fetchall()
-                if found:
-                    return [int(process) for (process,) in found]
-            if self._run.view().phase == "ended":
-                break
-        raise TooLate("no owner is connected any more")
 
     # -- machines and the network -------------------------------------------------------------
 
@@ -249,21 +168,21 @@ class Faults:
         time.sleep(self._random.uniform(0.5, 2))  # for how long: this is the fault
         for node in self._cluster.nodes:
             self._cluster.network.mend(node.number)
-        return _at_once()
+        return at_once()
 
     def freeze_head(self) -> Struck:
         """With all that runs there, for a moment."""
         self._cluster.head.signal(signal.SIGSTOP)
         time.sleep(self._random.uniform(1, 4))  # for how long: this is the fault
         self._cluster.head.signal(signal.SIGCONT)
-        return _at_once()
+        return at_once()
 
     def kill_head(self) -> Struck:
         """And start it again, at the same address. Its storage is outside, and has remained."""
         assert self._cluster.storage is not None
         self._cluster.head.kill()
         self._cluster.restart_head()
-        return _at_once()
+        return at_once()
 
     def _some_node(self) -> Node:
         """One of two, so that the run can go on with the other."""
@@ -317,11 +236,6 @@ def at_work(view: View) -> bool:
     )
 
 
-def _at_once() -> Struck:
-    """It needs no mending."""
-    return Struck(time.monotonic_ns(), lambda: None)
-
-
 def _processes(view: View) -> list[int]:
     return [*(worker.process for worker in view.workers), *(owner.process for owner in view.owners)]
 
@@ -337,8 +251,3 @@ def _is_actor(process: int, what: str) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return name.startswith(b"ray::") and what.encode() in name
-
-
-def _send(process: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(process, number)

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import pytest
 from books import note_writers
-from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS, TooLate
+from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS
 from fault_report import Report
 from nightly import AT_THE_EDGES, NIGHTLY, SEED, UNDER_WAY
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
+from struck import TooLate
 from trial import Trial
 
 TWO_SHARDS = "synthetic:notepad?modes=light,dark"

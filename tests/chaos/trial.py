@@ -9,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from books import Books
-from cluster_faults import BACK_SECONDS, Faults, NotBack
+from cluster_faults import Faults, NotBack
 from fault_report import longest_silence
 from noted import Told
 from outside import Outside, Start
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
+from struck import BACK_SECONDS
 
 import screensearch as ss
 from screensearch.domain.transition import Outcome
