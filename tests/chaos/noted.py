@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from screensearch.cluster import conductor
+from screensearch.cluster import workers
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.names import Job, Task
 from screensearch.cluster.store import ClusterStore
@@ -125,7 +125,7 @@ class NotedConductor(Conductor):
     """A conductor that places such workers."""
 
     def __init__(self, job: Job) -> None:
-        setattr(conductor, "ClusterWorker", NotedWorker)  # noqa: B010 (it is a class to the type checker)
+        setattr(workers, "ClusterWorker", NotedWorker)  # noqa: B010 (it is a class to the type checker)
         super().__init__(job)
 
 

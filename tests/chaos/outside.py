@@ -85,7 +85,7 @@ class Outside:
             time.sleep(0.2)
         if view.problem or view.summary is None:
             raise AssertionError(f"the run ended badly: {view}")
-        self._ask("dismiss")
+        self._ask("follow")
         return view.summary
 
     def close(self) -> None:
@@ -164,9 +164,9 @@ def main(address: str, folder: str) -> None:
             launch.resume_on_cluster(address, where, stop=how.stop, workers=how.workers)
         return read_manifest(where).run
 
-    def dismiss() -> None:
+    def follow() -> None:
         with suppress(RunNotFound):  # it is gone already
-            run()._dismiss()
+            run().follow(lambda view: None)
 
     def alive() -> set[str]:
         connect(address)
@@ -177,7 +177,7 @@ def main(address: str, folder: str) -> None:
         "resume": resume,
         "view": lambda: run().view(),
         "stop": lambda: run().stop("interrupted"),
-        "dismiss": dismiss,
+        "follow": follow,
         "nodes_alive": alive,
     }
     while True:
