@@ -88,6 +88,12 @@ class Books:
         self._episodes: dict[tuple[int, int], int] = defaultdict(int)  # by log and worker: the latest
         self._problems: list[str] = []
 
+    def __str__(self) -> str:
+        return (
+            f"{self.told} receipts; {self.unheard} steps in the log whose worker died before it was told; "
+            f"{self.refused} workers refused that had been given up; owners: {self._epochs}"
+        )
+
     @property
     def told(self) -> int:
         """How many receipts there were."""
@@ -98,6 +104,11 @@ class Books:
         """How many steps are in the log that were carried out."""
         others = (START, Outcome.LOST, *FAILED_STARTS)
         return sum(row.outcome not in others for row in self._kept.values())
+
+    @property
+    def refused(self) -> int:
+        """How many workers that had been given up tried to go on, and were told that they may not."""
+        return self._notes.refused
 
     @property
     def unheard(self) -> int:

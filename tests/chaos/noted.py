@@ -22,7 +22,7 @@ import msgspec
 from screensearch.cluster import workers
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.names import Job, Task
-from screensearch.cluster.store import ClusterStore
+from screensearch.cluster.store import ClusterStore, Retired
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.explore.messages import Begin, BeginFailed, Receipt, Report
 from screensearch.record.log import START, failed_start
@@ -65,7 +65,8 @@ class NotingStore(ClusterStore):
         self._task = task
         notes = notes_of(Path(task.assignment.folder))
         notes.mkdir(exist_ok=True)
-        self._file = (notes / f"{task.assignment.worker}-{task.life}.jsonl").open("ab", buffering=0)
+        self._path = notes / f"{task.assignment.worker}-{task.life}.jsonl"
+        self._file = self._path.open("ab", buffering=0)
 
     async def begin(self, begin: Begin) -> Receipt:
         return await self._note(super().begin(begin), begin.episode.number, outcome=START)
@@ -96,7 +97,11 @@ class NotingStore(ClusterStore):
         snapshot: int | None = None,
     ) -> Receipt:
         asked = time.monotonic_ns()
-        receipt = await answering
+        try:
+            receipt = await answering
+        except Retired:  # a zombie was told so
+            self._path.with_suffix(".refused").touch()
+            raise
         told = Told(
             life=self._task.life,
             worker=self._task.assignment.worker,
@@ -135,6 +140,11 @@ class Notes:
     def __init__(self, folder: Path) -> None:
         self._folder = notes_of(folder)
         self._read: dict[Path, int] = {}
+
+    @property
+    def refused(self) -> int:
+        """How many lives were told that they are over."""
+        return len(list(self._folder.glob("*.refused")))
 
     def news(self) -> list[Told]:
         """By the time at which it was noted. A line that a kill cut short was not acted upon."""

@@ -96,7 +96,7 @@ def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
                 trial.check_whole()
         trial.outside.stop()
         assert trial.finish().ended == "interrupted"
-        print(f"{trial.books.told} receipts, {trial.books.unheard} steps whose worker died before its own")
+        print(trial.books)
     if NIGHTLY:
         slow = {kind: it for kind, it in report.worst((*QUICK, *NODES, *LONG)).items() if it > SECONDS}
         assert {kind: it for kind, it in slow.items() if kind not in SLOWER} == {}
