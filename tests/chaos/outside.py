@@ -161,7 +161,8 @@ def main(address: str, folder: str) -> None:
     def resume(how: Start) -> str:
         attached.clear()
         with suppress(RunBusy):  # an attempt before this one has begun it
-            launch.resume_on_cluster(address, where, stop=how.stop, workers=how.workers)
+            # Owners of a cluster that is gone may still be at work: theirs is the log that is taken.
+            launch.resume_on_cluster(address, where, stop=how.stop, workers=how.workers, take_over=True)
         return read_manifest(where).run
 
     def follow() -> None:
