@@ -7,6 +7,7 @@ token that the log's lease had at that moment.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import psycopg
 from noted import Notes, Told
+from struck import BACK_SECONDS
 
 from screensearch.domain.shard import shard_of
 from screensearch.domain.transition import Outcome
@@ -120,12 +122,7 @@ class Books:
         settled = set(self._untold)  # their workers have had time to write, or are gone
         crossed = set(self._crossed)  # the other shard was there first, and is read now, if not before
         news = self._notes.news()  # first: what it says must be in the log by now
-        with closing(psycopg.connect(self._url, autocommit=True)) as connection:
-            logs = connection.execute("SELECT id FROM screensearch.logs WHERE run = %s", (self._run,))
-            for (log,) in logs.fetchall():
-                rows = connection.execute(_NEW_ROWS, (log, self._last.get(log, 0)))
-                for row in map(_Row._make, rows.fetchall()):
-                    self._take(row)
+        self._read_logs()
         for told in news:
             self._compare(told)
         for place in settled & self._untold:
@@ -134,6 +131,24 @@ class Books:
         self._crossed -= crossed
         problems, self._problems = self._problems, []
         return news, problems
+
+    def _read_logs(self) -> None:
+        """What they have beyond the last look. The server may be on its way back from a fault."""
+        until = time.monotonic() + BACK_SECONDS
+        while True:
+            try:
+                with closing(psycopg.connect(self._url, autocommit=True)) as connection:
+                    logs = connection.execute("SELECT id FROM screensearch.logs WHERE run = %s", (self._run,))
+                    for (log,) in logs.fetchall():
+                        rows = connection.execute(_NEW_ROWS, (log, self._last.get(log, 0)))
+                        for row in map(_Row._make, rows.fetchall()):
+                            self._take(row)
+            except psycopg.OperationalError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+            else:
+                return
 
     def _take(self, row: _Row) -> None:
         what = f"entry {row.seq} of log {row.log} (step {row.step} of w{row.worker}e{row.episode})"

@@ -6,7 +6,7 @@ import json
 import os
 import statistics
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -38,20 +38,40 @@ class Report:
         self._part, self._faults = part, faults
         self._seconds: dict[str, list[float]] = defaultdict(list)
         self._done = 0
+        self._notes: list[str] = []
+        self._counts: Counter[str] = Counter()
 
-    def add(self, kind: str, seconds: float, *, faults: int = 1) -> None:
-        self._seconds[kind].append(round(seconds, 2))
+    def add(self, seconds: float, *kinds: str, spent: float) -> None:
+        """What was done at once, how long a worker was without a recorded step, how long it took in all."""
+        self._seconds[kinds[0] if len(kinds) == 1 else "two at once"].append(round(seconds, 2))
+        told = f"{' and '.join(kinds)}: silent for {seconds:.1f} s, {spent:.0f} s in all"
+        self._progress(told, faults=len(kinds))
+
+    def count(self, what: str, told: str) -> None:
+        """One of which nothing is measured."""
+        self._counts[what] += 1
+        self._progress(f"{what}: {told}", faults=1)
+
+    def _progress(self, told: str, *, faults: int) -> None:
         self._done += faults
-        print(f"{self._part}: {self._done} of {self._faults}: {kind}, {seconds:.1f} s", flush=True)
+        print(f"{self._part}: {self._done} of {self._faults}: {told}", flush=True)
         self._save()
 
-    def worst(self, kinds: Iterable[str]) -> dict[str, float]:
-        """Of those kinds that came up, the longest that it took."""
-        return {kind: max(self._seconds[kind]) for kind in kinds if kind in self._seconds}
+    def note(self, text: str) -> None:
+        """Something to know beside the figures."""
+        print(f"{self._part}: {text}", flush=True)
+        self._notes.append(text)
+        self._save()
+
+    def worst(self) -> dict[str, float]:
+        """By kind, the longest that it took."""
+        return {kind: max(seconds) for kind, seconds in self._seconds.items()}
 
     def figures(self) -> dict[str, Any]:
         return {
             "faults": self._done,
+            "notes": self._notes,
+            "counts": dict(sorted(self._counts.items())),
             "kinds": {
                 kind: {
                     "count": len(seconds),

@@ -3,7 +3,7 @@
 Ray ends a program whose head goes away. A test that kills heads must not be such a program: here it talks
 to one, and starts another if that one is gone.
 
-    python outside.py ADDRESS FOLDER    (pickled requests come in, pickled answers go out)
+    python outside.py ADDRESS    (pickled requests come in, pickled answers go out)
 """
 
 from __future__ import annotations
@@ -54,9 +54,8 @@ class Start:
 class Outside:
     """One run, whoever conducts it."""
 
-    address: str
+    program: Program
     folder: Path
-    _program: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def start(self, how: Start) -> str:
         """Begin it, once; returns the run's id."""
@@ -88,45 +87,64 @@ class Outside:
         self._ask("follow")
         return view.summary
 
-    def close(self) -> None:
-        if self._program is not None:
-            self._program.kill()
-            self._program.communicate()
-            self._program = None
-
     def _ask(self, *request: object) -> Any:
+        return self.program.ask(self.folder, *request)
+
+
+@dataclass
+class Program:
+    """The program that belongs to a cluster."""
+
+    address: str
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let it go; another one is started when it is needed."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def ask(self, folder: Path, *request: object) -> Any:
+        """What it answers, or another one that has taken its place."""
         until = time.monotonic() + ALL_SECONDS
         while True:
             try:
-                failure, answer = self._exchange(request)
+                failure, answer = self._exchange((folder, *request))
             except (EOFError, BrokenPipeError, TimeoutError, pickle.UnpicklingError) as problem:
-                self.close()
                 failure, answer = True, repr(problem)
             if not failure:
                 return answer
+            self.close()
             if time.monotonic() > until:
-                raise Unanswered(f"{request[0]}: {answer}")
+                raise Unanswered(f"{request[0]} {folder}: {answer}")
             time.sleep(0.5)
 
     def _exchange(self, request: tuple[object, ...]) -> tuple[bool, Any]:
-        if self._program is None:
-            self._program = subprocess.Popen(
-                [sys.executable, __file__, self.address, str(self.folder)],
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, self.address],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
             )
-        assert self._program.stdin is not None
-        assert self._program.stdout is not None
-        pickle.dump(request, self._program.stdin)
-        self._program.stdin.flush()
-        if not select.select([self._program.stdout], [], [], ANSWER_SECONDS)[0]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        pickle.dump(request, self._process.stdin)
+        self._process.stdin.flush()
+        if not select.select([self._process.stdout], [], [], ANSWER_SECONDS)[0]:
             raise TimeoutError(f"no answer for {ANSWER_SECONDS:.0f} s")
-        failure, answer = pickle.load(self._program.stdout)
+        failure, answer = pickle.load(self._process.stdout)
         return bool(failure), answer
 
 
-def main(address: str, folder: str) -> None:
+def main(address: str) -> None:
     from noted import NotedConductor
 
     from screensearch.cluster import launch
@@ -135,18 +153,16 @@ def main(address: str, folder: str) -> None:
     setattr(launch, "Conductor", NotedConductor)  # noqa: B010 (it is a class to the type checker)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is said here must not get among the answers
-    where = Path(folder)
+    attached: dict[Path, launch.Attached] = {}
 
-    attached: list[launch.Attached] = []  # one, as soon as there is a run
+    def run(where: Path) -> launch.Attached:
+        if where not in attached:
+            attached[where] = launch.Attached(address, where)
+        return attached[where]
 
-    def run() -> launch.Attached:
-        if not attached:
-            attached.append(launch.Attached(address, where))
-        return attached[0]
-
-    def start(how: Start) -> str:
+    def start(where: Path, how: Start) -> str:
         if where.exists():  # an attempt before this one has made it, and may have begun it
-            return resume(how)
+            return resume(where, how)
         return launch.start_on_cluster(
             address,
             how.environment,
@@ -158,36 +174,36 @@ def main(address: str, folder: str) -> None:
             store=how.store,
         )
 
-    def resume(how: Start) -> str:
-        attached.clear()
+    def resume(where: Path, how: Start) -> str:
+        attached.pop(where, None)
         with suppress(RunBusy):  # an attempt before this one has begun it
             # Owners of a cluster that is gone may still be at work: theirs is the log that is taken.
             launch.resume_on_cluster(address, where, stop=how.stop, workers=how.workers, take_over=True)
         return read_manifest(where).run
 
-    def follow() -> None:
+    def follow(where: Path) -> None:
         with suppress(RunNotFound):  # it is gone already
-            run().follow(lambda view: None)
+            run(where).follow(lambda view: None)
 
-    def alive() -> set[str]:
+    def alive(where: Path) -> set[str]:
         connect(address)
         return nodes_alive()
 
     doing: dict[str, Callable[..., object]] = {
         "start": start,
         "resume": resume,
-        "view": lambda: run().view(),
-        "stop": lambda: run().stop("interrupted"),
+        "view": lambda where: run(where).view(),
+        "stop": lambda where: run(where).stop("interrupted"),
         "follow": follow,
         "nodes_alive": alive,
     }
     while True:
         try:
-            name, *arguments = pickle.load(sys.stdin.buffer)
+            where, name, *arguments = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         try:
-            answer: tuple[bool, object] = (False, doing[name](*arguments))
+            answer: tuple[bool, object] = (False, doing[name](where, *arguments))
         except Exception as problem:  # whatever it is, the test is told
             answer = (True, f"{type(problem).__name__}: {problem}")
         pickle.dump(answer, answers)

@@ -12,6 +12,7 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from books import note_writers
 from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS
 from fault_report import Report
 from nightly import AT_THE_EDGES, NIGHTLY, SEED, UNDER_WAY
+from outside import Program
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
 from struck import TooLate
@@ -30,8 +32,8 @@ WORKERS = 3
 EVERY = 20  # faults, all is refolded
 SECONDS = 10.0  # within which workers are to be back at work
 
-SLOWER = ("freeze_node", "cut_off_node")
-"""Ray needs longer than that to find out."""
+SLOWER = ("freeze_node", "cut_off_node", "two at once")
+"""Ray needs longer than that to find out about the first ones, and the last may be done one after another."""
 
 MOMENTS = ("start", "last steps", "conclusion", "stop")
 AT_ANY_MOMENT = (
@@ -58,74 +60,94 @@ def cluster() -> Iterator[RayCluster]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def program(cluster: RayCluster) -> Iterator[Program]:
+    with Program(cluster.address) as outside:
+        yield outside
+
+
+@pytest.fixture(scope="module")
+def edges() -> Report:
+    return Report("start, stop and end", faults=AT_THE_EDGES)
+
+
 def chosen(number: int, chance: random.Random, *, networks: bool) -> list[tuple[str, ...]]:
     """So many faults in a random order: each kind once, then mostly quick ones, now and then two at once."""
 
     def possible(kinds: tuple[str, ...]) -> list[str]:
         return [kind for kind in kinds if networks or kind not in NETWORK]
 
-    quick, nodes = possible(QUICK), possible(NODES)
+    quick, slow = possible(QUICK), [*possible(NODES), *(LONG if NIGHTLY else ())]
     chance.shuffle(quick)
-    faults: list[tuple[str, ...]] = [(kind,) for kind in (*nodes, *(LONG if NIGHTLY else ()), *quick)]
-    left = number - len(faults)
+    faults: list[tuple[str, ...]] = [(kind,) for kind in slow]
+    many, left = cycle(quick), number - len(faults)
     while left > 0:
-        kinds = chance.choices((quick, nodes, list(LONG)), (90, 8, 2))[0] if NIGHTLY else quick
-        pair = NIGHTLY and left > 1 and kinds is quick and chance.random() < 0.1
-        faults.append(tuple(chance.sample(kinds, 1 + pair)))
+        if NIGHTLY and chance.random() < 0.05:
+            faults.append((chance.choice(slow),))
+        elif NIGHTLY and left > 1 and chance.random() < 0.05:
+            faults.append((next(many), next(many)))
+        else:
+            faults.append((next(many),))
         left -= len(faults[-1])
-    faults = faults[:number]
     chance.shuffle(faults)
     return faults
 
 
 def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
-    cluster: RayCluster, watched: PostgresServer, tmp_path: Path
+    cluster: RayCluster, program: Program, watched: PostgresServer, tmp_path: Path
 ) -> None:
     chance, report = random.Random(SEED), Report("under way", faults=UNDER_WAY)
-    with Trial(
-        *(cluster, watched, tmp_path / "run", chance),
+    trial = Trial(
+        *(cluster, program, watched, tmp_path / "run", chance),
         environment=TWO_SHARDS,
         steps=100_000_000,
         workers=WORKERS,
-    ) as trial:
-        trial.wait_for_steps(100)
-        for number, names in enumerate(chosen(UNDER_WAY, chance, networks=cluster.network.works), 1):
-            seconds = trial.inject(*names)
-            report.add(names[0] if len(names) == 1 else "two at once", seconds, faults=len(names))
-            if number % EVERY == 0:
-                trial.check_whole()
-        trial.outside.stop()
-        assert trial.finish().ended == "interrupted"
-        print(trial.books)
+    )
+    trial.wait_for_steps(100)
+    for number, names in enumerate(chosen(UNDER_WAY, chance, networks=cluster.network.works), 1):
+        begun, seconds = time.monotonic(), trial.inject(*names)
+        report.add(seconds, *names, spent=time.monotonic() - begun)
+        if number % EVERY == 0:
+            trial.check_whole()
+    trial.outside.stop()
+    assert trial.finish().ended == "interrupted"
+    report.note(str(trial.books))
     if NIGHTLY:
-        slow = {kind: it for kind, it in report.worst((*QUICK, *NODES, *LONG)).items() if it > SECONDS}
+        slow = {kind: it for kind, it in report.worst().items() if it > SECONDS}
         assert {kind: it for kind, it in slow.items() if kind not in SLOWER} == {}
 
 
 @pytest.mark.parametrize("number", range(AT_THE_EDGES))
 def test_a_run_takes_exactly_its_steps_whatever_happens_while_it_starts_or_ends(
-    number: int, cluster: RayCluster, watched: PostgresServer, tmp_path: Path
+    number: int,
+    cluster: RayCluster,
+    program: Program,
+    watched: PostgresServer,
+    edges: Report,
+    tmp_path: Path,
 ) -> None:
     chance = random.Random(f"{SEED} {number}")
-    moment = MOMENTS[number % len(MOMENTS)]
-    name = chance.choice(AT_ANY_MOMENT)
-    steps = 100_000_000 if moment == "stop" else chance.randint(60, 160)
-    with Trial(
-        *(cluster, watched, tmp_path / "run", chance), environment=ONE_SHARD, steps=steps, workers=WORKERS
-    ) as trial:
-        if moment == "last steps":
-            trial.wait_for_steps(steps - chance.randint(1, 10))
-        elif moment == "conclusion":
-            trial.wait_for_steps(steps)
-        elif moment == "stop":
-            trial.wait_for_steps(20)
-            trial.outside.stop()
-        time.sleep(chance.uniform(0, 3 if moment == "start" else 0.5))  # a random moment: this is the fault
-        with suppress(TooLate):
-            trial.faults.strike(name)
-        summary = trial.finish()
-        print(f"at the {moment}: {name}: {summary.steps} steps, {summary.lost} lost", flush=True)
-        if moment == "stop":
-            assert summary.ended == "interrupted"
-        else:
-            assert (summary.steps, summary.ended) == (steps, "steps")
+    moment, name = MOMENTS[number % len(MOMENTS)], chance.choice(AT_ANY_MOMENT)
+    steps = 100_000_000 if moment == "stop" else chance.randint(40, 120)
+    trial = Trial(
+        *(cluster, program, watched, tmp_path / "run", chance),
+        environment=ONE_SHARD,
+        steps=steps,
+        workers=WORKERS,
+    )
+    if moment == "last steps":
+        trial.wait_for_steps(steps - chance.randint(1, 10))
+    elif moment == "conclusion":
+        trial.wait_for_steps(steps)
+    elif moment == "stop":
+        trial.wait_for_steps(20)
+        trial.outside.stop()
+    time.sleep(chance.uniform(0, 3 if moment == "start" else 0.5))  # a random moment: this is the fault
+    with suppress(TooLate):
+        trial.faults.strike(name)
+    summary = trial.finish()
+    edges.count(f"{name} at the {moment}", f"{summary.steps} steps, {summary.lost} lost")
+    if moment == "stop":
+        assert summary.ended == "interrupted"
+    else:
+        assert (summary.steps, summary.ended) == (steps, "steps")

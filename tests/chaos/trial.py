@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from books import Books
-from cluster_faults import Faults, NotBack
+from cluster_faults import HEAD, Faults, NotBack
 from fault_report import longest_silence
 from noted import Told
-from outside import Outside, Start
+from outside import Outside, Program, Start
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
-from struck import BACK_SECONDS
+from struck import BACK_SECONDS, Struck
 
 import screensearch as ss
 from screensearch.domain.transition import Outcome
@@ -33,6 +33,7 @@ class Trial:
     def __init__(
         self,
         cluster: RayCluster,
+        program: Program,
         database: PostgresServer,
         folder: Path,
         chance: random.Random,
@@ -43,16 +44,10 @@ class Trial:
     ) -> None:
         self._folder = folder
         self._how = Start(environment, database.url(), SETTINGS, ss.StopRule(steps=steps), workers)
-        self.outside = Outside(cluster.address, folder)
+        self.outside = Outside(program, folder)
         self.books = Books(database.url(), self.outside.start(self._how), folder)
         self.faults = _Faults(self, cluster, database, chance)
         self._news: list[Told] = []  # what workers were told since the last fault
-
-    def __enter__(self) -> Trial:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        self.outside.close()
 
     def inject(self, *names: str) -> float:
         """Do it, wait until all workers are back, look at the books.
@@ -97,7 +92,7 @@ class Trial:
 
     def resume(self) -> None:
         """On a cluster that has taken the place of one that is gone."""
-        self.outside.close()
+        self.outside.program.close()
         self.outside.resume(self._how)
 
     def check_whole(self) -> None:
@@ -133,6 +128,12 @@ class _Faults(Faults):
     ) -> None:
         super().__init__(trial.outside, cluster, database, chance)
         self._trial = trial
+
+    def strike(self, name: str) -> Struck:
+        struck = super().strike(name)
+        if name in HEAD:
+            self._trial.outside.program.close()  # it belonged to the head that is gone
+        return struck
 
     def wait_for_steps(self, *after: str) -> None:
         self._trial.wait_for_all(*after)

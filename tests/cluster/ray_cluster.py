@@ -107,7 +107,10 @@ class RayCluster:
         return f"{self.network.address}:{self.port}"
 
     def _start_head(self) -> Node:
-        options = ["--head", f"--port={self.port}", "--include-dashboard=false"]
+        # Of a head that was killed, this file says that it is there; and so do the nodes, which a head on a
+        # machine of its own would not see.
+        (self._folder / "ray_current_cluster").unlink(missing_ok=True)
+        options = ["--head", f"--port={self.port}", "--include-dashboard=false", f"--temp-dir={self._folder}"]
         environment: dict[str, str] = {}
         if self.storage is not None:
             options += ["--redis-username=default", f"--redis-password={self.storage.password}"]
