@@ -2,168 +2,232 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
+from database_faults import DatabaseFaults
 from postgres_server import PostgresServer
-from ray_cluster import Node, RayCluster, descendants
+from ray_cluster import Node, RayCluster
+from struck import BACK_SECONDS, Struck, TooLate, at_once, send
 
-from screensearch.cluster.engine import nodes_alive
-from screensearch.cluster.launch import Attached
 from screensearch.cluster.names import View
 
-BACK_SECONDS = 120.0
-"""For a run to be at work again: far more than it takes, since the machine may be busy."""
-
-SLOTS = 2
+SLOTS = 3
+"""Of each node: as many as there are workers, so that one node can have them all."""
 
 
 class NotBack(AssertionError):
     """The run did not go on after a fault."""
 
 
-class Faults:
+class Watched(Protocol):
+    """A run, as whoever does something to it can see it."""
+
+    def view(self) -> View: ...
+
+    def nodes_alive(self) -> set[str]: ...
+
+
+class Faults(DatabaseFaults):
     """Does one thing after another to a run, and waits each time until all its workers are back at work."""
 
     def __init__(
-        self, run: Attached, cluster: RayCluster, database: PostgresServer, random: random.Random
+        self, run: Watched, cluster: RayCluster, database: PostgresServer, random: random.Random
     ) -> None:
+        super().__init__(database, random)
         self._run = run
         self._cluster = cluster
-        self._database = database
-        self._random = random
-        self.seconds: list[tuple[str, float]] = []  # how long it took to be back
 
-    def inject(self, name: str) -> None:
-        """Do it, and wait until the run has recovered."""
-        mend = KINDS[name](self)
-        begun, before = time.monotonic(), self._view().progress.steps
-        self.wait(lambda view: view.progress.steps > before, name)
-        mend()
-        view = self.wait(_at_work, name)
-        self.seconds.append((name, round(time.monotonic() - begun, 1)))
-        self.wait(lambda now: now.progress.steps > view.progress.steps, name)
+    def inject(self, *names: str) -> int:
+        """Do these at once, or nearly so; wait until the run has recovered. Returns `Struck.since`."""
+        self.wait(at_work)
+        struck = []
+        for name in names:
+            time.sleep(self._random.uniform(0, 0.5))  # a random moment: this is the fault
+            struck.append(self.strike(name))
+        self.wait_for_steps(*names)
+        for each in struck:
+            each.mend()
+        self.wait(at_work, *names)
+        self.wait_for_steps(*names)
+        return max(each.since for each in struck)
 
-    def wait(self, until: Callable[[View], bool], what: str = "the start") -> View:
+    def wait_for_steps(self, *after: str) -> None:
+        """Until more of them are recorded."""
+        before = self._run.view().progress.steps
+        self.wait(lambda view: view.progress.steps > before, *after)
+
+    def strike(self, name: str) -> Struck:
+        """Do it, now, and wait for nothing but that there is something to do it to."""
+        return KINDS[name](self)
+
+    def wait(self, until: Callable[[View], bool], *what: str) -> View:
         """The first view for which this holds."""
         begun = time.monotonic()
-        while not until(view := self._view()):
+        while not until(view := self._run.view()):
             if view.phase == "ended" or time.monotonic() - begun > BACK_SECONDS:
-                raise NotBack(f"after {what}: {view}")
+                raise NotBack(f"after {' and '.join(what) or 'the start'}: {view}")
             time.sleep(0.2)
         return view
 
-    def _view(self) -> View:
-        return self._run.view()
+    # -- processes ----------------------------------------------------------------------------
 
-    # -- the kinds: each returns what mends it ------------------------------------------------
+    def kill_worker(self) -> Struck:
+        return self._kill("Worker")
 
-    def kill_worker(self) -> Callable[[], None]:
-        _send(self._some_worker(), signal.SIGKILL)
-        return _nothing
+    def freeze_worker(self) -> Struck:
+        return self._freeze("Worker")
 
-    def freeze_worker(self) -> Callable[[], None]:
-        process = self._some_worker()
-        _send(process, signal.SIGSTOP)
+    def pause_worker(self) -> Struck:
+        return self._pause("Worker", 1, 4)
+
+    def kill_owner(self) -> Struck:
+        return self._kill("ShardOwner")
+
+    def freeze_owner(self) -> Struck:
+        return self._freeze("ShardOwner")
+
+    def pause_owner(self) -> Struck:
+        return self._pause("ShardOwner", 1, 4)
+
+    def kill_conductor(self) -> Struck:
+        return self._kill("Conductor")
+
+    def pause_conductor(self) -> Struck:
+        """Nobody finds out while it is frozen. When it goes on, it may take all others for silent."""
+        return self._pause("Conductor", 1, 8)
+
+    def _kill(self, what: str) -> Struck:
+        send(self._some(what), signal.SIGKILL)
+        return at_once()
+
+    def _freeze(self, what: str) -> Struck:
+        process = self._some(what)
+        send(process, signal.SIGSTOP)
 
         def thaw() -> None:
             """Once it was given up: then it must not be heard any more."""
-            self.wait(lambda view: process not in [worker.process for worker in view.workers])
-            _send(process, signal.SIGCONT)
+            self.wait(lambda view: process not in _processes(view), f"{what} {process} is frozen")
+            send(process, signal.SIGCONT)
 
-        return thaw
+        return Struck(time.monotonic_ns(), thaw)
 
-    def kill_owner(self) -> Callable[[], None]:
-        _send(self._owner(), signal.SIGKILL)
-        return _nothing
+    def _pause(self, what: str, shortest: float, longest: float) -> Struck:
+        """Too short to be given up, or nearly so."""
+        process = self._some(what)
+        send(process, signal.SIGSTOP)
+        time.sleep(self._random.uniform(shortest, longest))  # for how long it is frozen: this is the fault
+        send(process, signal.SIGCONT)
+        return at_once()
 
-    def freeze_owner(self) -> Callable[[], None]:
-        process = self._owner()
-        _send(process, signal.SIGSTOP)
-        return lambda: _send(process, signal.SIGCONT)
+    def _some(self, what: str) -> int:
+        """A process of one kind of actor, as soon as there is one."""
+        begun = time.monotonic()
+        while not (found := [each for each in self._cluster.processes() if _is_actor(each, what)]):
+            if time.monotonic() - begun > BACK_SECONDS or self._run.view().phase == "ended":
+                raise TooLate(f"there is no {what} any more")
+        return self._random.choice(found)
 
-    def kill_conductor(self) -> Callable[[], None]:
-        for node in (self._cluster.head, *self._cluster.nodes):
-            for process in node.processes():
-                if b"Conductor" in _command(process):
-                    _send(process, signal.SIGKILL)
-        return _nothing
+    # -- machines and the network -------------------------------------------------------------
 
-    def crash_database(self) -> Callable[[], None]:
-        self._database.stop("immediate")
-        self._database.start()
-        return _nothing
-
-    def freeze_database(self) -> Callable[[], None]:
-        self._database.signal(signal.SIGSTOP)
-        for backend in descendants(self._database.process):
-            _send(backend, signal.SIGSTOP)
-        time.sleep(2)  # for how long it is frozen: this is the fault
-        for backend in descendants(self._database.process):
-            _send(backend, signal.SIGCONT)
-        self._database.signal(signal.SIGCONT)
-        return _nothing
-
-    def kill_node(self) -> Callable[[], None]:
+    def kill_node(self) -> Struck:
         node = self._some_node()
         node.kill()
         self._cluster.nodes.remove(node)
-        self._cluster.add_node(SLOTS)
-        return _nothing
+        return Struck(time.monotonic_ns(), lambda: _add_node(self._cluster))
 
-    def freeze_node(self) -> Callable[[], None]:
+    def freeze_node(self) -> Struck:
         node = self._some_node()
         node.signal(signal.SIGSTOP)
-        return lambda: self._bring_back(node, lambda: node.signal(signal.SIGCONT))
+        since = time.monotonic_ns()
+        return Struck(since, lambda: self._bring_back(node, lambda: node.signal(signal.SIGCONT)))
 
-    def _bring_back(self, node: Node, mend: Callable[[], None]) -> None:
-        """Once a node was given up: let it go on, see that it learns what it missed, and have another."""
-        self.wait(lambda view: node.ip not in nodes_alive(), "a node is given up")
-        mend()
-        node.wait_until_ended()
-        self._cluster.nodes.remove(node)
-        self._cluster.add_node(SLOTS)
-
-    def cut_off_node(self) -> Callable[[], None]:
+    def cut_off_node(self) -> Struck:
         """The machine goes on, and so does its way to the database; but nobody else can reach it."""
         node = self._some_node()
         self._cluster.network.cut(node.number)
-        return lambda: self._bring_back(node, lambda: self._cluster.network.mend(node.number))
+        since = time.monotonic_ns()
+        return Struck(since, lambda: self._bring_back(node, lambda: self._cluster.network.mend(node.number)))
 
-    def _some_worker(self) -> int:
-        view = self.wait(_at_work)
-        return self._random.choice([worker.process for worker in view.workers])
+    def _bring_back(self, node: Node, mend: Callable[[], None]) -> None:
+        """Once a node was given up: let it go on, see that it learns what it missed, and have another."""
+        self.wait(lambda view: node.ip not in self._run.nodes_alive(), "a node is given up")
+        mend()
+        node.wait_until_ended()
+        self._cluster.nodes.remove(node)
+        _add_node(self._cluster)
 
-    def _owner(self) -> int:
-        return self.wait(_at_work).owners[0].process
+    def disturb_network(self) -> Struck:
+        """Nobody reaches anybody, for a moment: too short for a node to be given up."""
+        for node in self._cluster.nodes:
+            self._cluster.network.cut(node.number)
+        time.sleep(self._random.uniform(0.5, 2))  # for how long: this is the fault
+        for node in self._cluster.nodes:
+            self._cluster.network.mend(node.number)
+        return at_once()
+
+    def freeze_head(self) -> Struck:
+        """With all that runs there, for a moment."""
+        self._cluster.head.signal(signal.SIGSTOP)
+        time.sleep(self._random.uniform(1, 4))  # for how long: this is the fault
+        self._cluster.head.signal(signal.SIGCONT)
+        return at_once()
+
+    def kill_head(self) -> Struck:
+        """And start it again, at the same address. Its storage is outside, and has remained."""
+        assert self._cluster.storage is not None
+        self._cluster.head.kill()
+        self._cluster.restart_head()
+        return at_once()
 
     def _some_node(self) -> Node:
         """One of two, so that the run can go on with the other."""
         return self._random.choice(self._cluster.nodes)
 
 
-KINDS: dict[str, Callable[[Faults], Callable[[], None]]] = {
+KINDS: dict[str, Callable[[Faults], Struck]] = {
     "kill_worker": Faults.kill_worker,
     "freeze_worker": Faults.freeze_worker,
+    "pause_worker": Faults.pause_worker,
     "kill_owner": Faults.kill_owner,
     "freeze_owner": Faults.freeze_owner,
+    "pause_owner": Faults.pause_owner,
     "kill_conductor": Faults.kill_conductor,
+    "pause_conductor": Faults.pause_conductor,
     "crash_database": Faults.crash_database,
     "freeze_database": Faults.freeze_database,
+    "kill_backend": Faults.kill_backend,
+    "drop_connections": Faults.drop_connections,
+    "disturb_network": Faults.disturb_network,
+    "freeze_head": Faults.freeze_head,
     "kill_node": Faults.kill_node,
     "freeze_node": Faults.freeze_node,
-    "cut_off_node": Faults.cut_off_node,  # where nodes have networks of their own
+    "cut_off_node": Faults.cut_off_node,
+    "freeze_database_for_long": Faults.freeze_database_for_long,
+    "lose_database": Faults.lose_database,
+    "kill_head": Faults.kill_head,
 }
 
-SLOW = ("kill_node", "freeze_node", "cut_off_node")
-"""These take the longest, since a node has to be started after each."""
+NODES = ("kill_node", "freeze_node", "cut_off_node")
+"""These take long, since a node has to be started after each."""
+
+LONG = ("freeze_database_for_long", "lose_database")
+"""These take long by what they are."""
+
+NETWORK = ("cut_off_node", "disturb_network")
+"""These need nodes that have networks of their own."""
+
+HEAD = ("kill_head",)
+"""This needs outside storage for the head."""
+
+QUICK = tuple(kind for kind in KINDS if kind not in (*NODES, *LONG, *HEAD))
 
 
-def _at_work(view: View) -> bool:
+def at_work(view: View) -> bool:
     return (
         view.phase == "exploring"
         and all(worker.state == "working" for worker in view.workers)
@@ -172,19 +236,18 @@ def _at_work(view: View) -> bool:
     )
 
 
-def _command(process: int) -> bytes:
+def _processes(view: View) -> list[int]:
+    return [*(worker.process for worker in view.workers), *(owner.process for owner in view.owners)]
+
+
+def _add_node(cluster: RayCluster) -> None:
+    cluster.add_node(SLOTS)
+
+
+def _is_actor(process: int, what: str) -> bool:
+    """Whether Ray has named a process after such a class."""
     try:
-        return Path(f"/proc/{process}/cmdline").read_bytes()
+        name = Path(f"/proc/{process}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
-        return b""
-
-
-def _send(process: int, number: signal.Signals) -> None:
-    try:
-        os.kill(process, number)
-    except ProcessLookupError:
-        return
-
-
-def _nothing() -> None:
-    """It needs no mending."""
+        return False
+    return name.startswith(b"ray::") and what.encode() in name

@@ -16,6 +16,7 @@ from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
+from screensearch.cluster.engine import nodes_alive
 from screensearch.cluster.launch import Attached, start_on_cluster
 from screensearch.cluster.store import ClusterStore
 from screensearch.environments.protocol import Means
@@ -29,6 +30,13 @@ ENVIRONMENT = "synthetic:generated?states=2000"  # one shard: the model knows no
 WORKERS = 3
 FAULTS = ("kill_owner", "crash_database", "freeze_owner", "kill_conductor", "kill_owner")
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+
+
+class Joined(Attached):
+    """The run, seen from a program that belongs to the cluster."""
+
+    def nodes_alive(self) -> set[str]:
+        return nodes_alive()
 
 
 async def drive(run: str, worker: int, history: Path) -> None:
@@ -54,7 +62,7 @@ async def test_a_history_with_owners_that_come_and_go_is_one_of_a_single_owner(
         seed=3,
         store=database.url(),
     )
-    attached = await asyncio.to_thread(Attached, cluster.address, folder)
+    attached = await asyncio.to_thread(Joined, cluster.address, folder)
     faults = Faults(attached, cluster, database, random.Random(3))
     at_work = [asyncio.ensure_future(drive(run, worker, history)) for worker in range(WORKERS)]
     await asyncio.to_thread(faults.wait, lambda view: view.progress.steps > 50)

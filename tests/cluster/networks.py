@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from contextlib import suppress
 
-LONGEST_NAME = 15  # of an interface
+_NUMBERS = itertools.count()  # a process may have several networks
 
 
 class Network:
     """A bridge with the address .1, and machines that hang on it; not `works` where that is not allowed."""
 
     def __init__(self) -> None:
-        self._name = f"ss{os.getpid() % 1_000_000}"[:LONGEST_NAME]
-        self._prefix = f"10.{100 + os.getpid() % 100}.{os.getpid() // 100 % 256}"
+        number = 8 * os.getpid() + next(_NUMBERS) % 8  # of this process alone, while there are so few
+        self._name = f"ss{number % 10**9}"  # with what is appended below, short enough for an interface
+        self._prefix = f"10.{100 + number % 100}.{number // 100 % 256}"
         self._machines: list[str] = []
         self.works = self._begin()
 

@@ -13,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from networks import Network
+from redis_server import RedisServer, redis_server
 
 START_SECONDS = 150.0
 END_SECONDS = 20.0
@@ -45,11 +46,15 @@ os.environ.update(
 class Node:
     """One `ray start --block`, with all its processes in one group."""
 
-    def __init__(self, number: int, ip: str, command: list[str], output: Path) -> None:
+    def __init__(
+        self, number: int, ip: str, command: list[str], output: Path, environment: Mapping[str, str]
+    ) -> None:
         self.number, self.ip = number, ip
         self._output = output
-        with output.open("ab") as file:
-            self.process = subprocess.Popen(command, stdout=file, stderr=file, start_new_session=True)
+        with output.open("wb") as file:
+            self.process = subprocess.Popen(
+                command, stdout=file, stderr=file, start_new_session=True, env={**os.environ, **environment}
+            )
 
     def processes(self) -> list[int]:
         """Everything that runs on this node: Ray's own processes, and the actors with all they started."""
@@ -62,17 +67,14 @@ class Node:
 
     def kill(self) -> None:
         """As if the machine was switched off."""
-        for process in (everything := [self.process.pid, *self.processes()]):
-            _send(process, signal.SIGKILL)
+        kill_tree(self.process.pid)
         self.process.wait()
-        until = time.monotonic() + END_SECONDS
-        while any(Path(f"/proc/{each}/exe").exists() for each in everything) and time.monotonic() < until:
-            time.sleep(0.05)
 
     def wait_until_started(self) -> None:
         until = time.monotonic() + START_SECONDS
         while "Ray runtime started" not in self.said():
             if self.process.poll() is not None or time.monotonic() > until:
+                self.kill()
                 raise RuntimeError(f"a node did not start:\n{self.said()}")
             time.sleep(0.1)
 
@@ -88,30 +90,58 @@ class Node:
 
 
 class RayCluster:
-    """A head without slots, and nodes with some."""
+    """A head without slots, and nodes with some. With outside storage for what the head knows, or without."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, network: Network, storage: RedisServer | None = None) -> None:
         self._folder = folder
-        self.port = _free_port()
+        self.network = network
+        self.storage = storage
+        self.port = free_port()
         self.nodes: list[Node] = []
+        self.left: list[Node] = []  # those of a head that is gone: they end by themselves, in time
         self._numbers = itertools.count(2)
-        self.network = Network()
-        options = ("--head", f"--port={self.port}", "--include-dashboard=false")
-        self.head = self._start(1, self.network.address, [], *options, slots=0)
-        self.head.wait_until_started()
+        self.head = self._start_head()
 
     @property
     def address(self) -> str:
         return f"{self.network.address}:{self.port}"
 
-    def _start(self, number: int, ip: str, where: list[str], *options: str, slots: int) -> Node:
+    def _start_head(self) -> Node:
+        # Of a head that was killed, this file says that it is there; and so do the nodes, which a head on a
+        # machine of its own would not see.
+        (self._folder / "ray_current_cluster").unlink(missing_ok=True)
+        options = ["--head", f"--port={self.port}", "--include-dashboard=false", f"--temp-dir={self._folder}"]
+        environment: dict[str, str] = {}
+        if self.storage is not None:
+            options += ["--redis-username=default", f"--redis-password={self.storage.password}"]
+            environment["RAY_REDIS_ADDRESS"] = self.storage.address
+        head = self._start(1, self.network.address, [], *options, slots=0, environment=environment)
+        head.wait_until_started()
+        return head
+
+    def restart_head(self) -> None:
+        """Start a head at the address of the one that was killed. Without storage, it knows no nodes."""
+        if self.storage is None:
+            self.left += self.nodes
+            self.nodes = []
+        self.head = self._start_head()
+
+    def _start(
+        self,
+        number: int,
+        ip: str,
+        where: list[str],
+        *options: str,
+        slots: int,
+        environment: Mapping[str, str] | None = None,
+    ) -> Node:
         command = [
             *(*where, sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
             *(f"--node-ip-address={ip}", "--num-cpus=1", "--disable-usage-stats"),
             *(f"--resources={json.dumps({'desktop': slots} if slots else {})}",),
             *(f"--object-store-memory={STORE_BYTES}", *options),
         ]
-        return Node(number, ip, command, self._folder / f"node{number}.log")
+        return Node(number, ip, command, self._folder / f"node{number}.log", environment or {})
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""
@@ -122,10 +152,13 @@ class RayCluster:
         node.wait_until_started()
         return node
 
+    def processes(self) -> list[int]:
+        """All that runs on its nodes, the head among them."""
+        return [process for node in (self.head, *self.nodes) for process in node.processes()]
+
     def stop(self) -> None:
-        for node in (*self.nodes, self.head):
+        for node in (*self.nodes, *self.left, self.head):
             node.kill()
-        self.network.end()
 
 
 def descendants(root: int) -> list[int]:
@@ -143,26 +176,37 @@ def descendants(root: int) -> list[int]:
     return found[1:]
 
 
+def kill_tree(root: int) -> None:
+    """Kill a process and all that it has started, at once, and see them gone."""
+    for process in (everything := [root, *descendants(root)]):
+        _send(process, signal.SIGKILL)
+    until = time.monotonic() + END_SECONDS
+    while any(Path(f"/proc/{each}/exe").exists() for each in everything) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
 def _send(process: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         os.kill(process, number)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 @contextmanager
-def ray_cluster(*slots: int) -> Iterator[RayCluster]:
+def ray_cluster(*slots: int, stored: bool = False) -> Iterator[RayCluster]:
     """A head and a node for each number, which offers so many slots; gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="screensearch-ray-"))
-    cluster = RayCluster(folder)
-    try:
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="screensearch-ray-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        network = Network()
+        stack.callback(network.end)
+        storage = stack.enter_context(redis_server("127.0.0.1", free_port())) if stored else None
+        cluster = RayCluster(folder, network, storage)
+        stack.callback(cluster.stop)
         for number in slots:
             cluster.add_node(number)
         yield cluster
-    finally:
-        cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)

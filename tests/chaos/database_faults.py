@@ -1,0 +1,87 @@
+"""What can go wrong with the database of a run."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+import psycopg
+from postgres_server import PostgresServer
+from ray_cluster import descendants, kill_tree
+from struck import BACK_SECONDS, Struck, TooLate, at_once, send
+
+CONNECTED_SECONDS = 10.0
+"""Within these an owner is connected, or there is none any more."""
+
+
+class DatabaseFaults:
+    """Does things to a server. It is there again when each returns."""
+
+    def __init__(self, database: PostgresServer, random: random.Random) -> None:
+        self._database = database
+        self._random = random
+
+    def crash_database(self) -> Struck:
+        """Kill all of it, and start it again."""
+        self._kill_database()
+        self._database.start()
+        return at_once()
+
+    def lose_database(self) -> Struck:
+        """Away for longer than an owner waits for it."""
+        self._kill_database()
+        time.sleep(self._random.uniform(35, 45))  # for how long it is away: this is the fault
+        self._database.start()
+        return at_once()
+
+    def _kill_database(self) -> None:
+        kill_tree(first := self._database.process)
+        until = time.monotonic() + BACK_SECONDS
+        while Path(f"/proc/{first}").exists() and time.monotonic() < until:
+            time.sleep(0.02)  # until its parent has asked how it ended: before, it is taken for alive
+
+    def freeze_database(self) -> Struck:
+        return self._freeze_database(self._random.uniform(1, 3))
+
+    def freeze_database_for_long(self) -> Struck:
+        """For longer than an owner takes a silent server for alive."""
+        return self._freeze_database(self._random.uniform(11, 15))
+
+    def _freeze_database(self, seconds: float) -> Struck:
+        first = self._database.process
+        for process in (first, *descendants(first)):
+            send(process, signal.SIGSTOP)
+        time.sleep(seconds)  # for how long it is frozen: this is the fault
+        for process in (*descendants(first), first):
+            send(process, signal.SIGCONT)
+        return at_once()
+
+    def kill_backend(self) -> Struck:
+        """One process of the server, which then starts all others anew."""
+        send(self._random.choice(self._backends()), signal.SIGKILL)
+        return at_once()
+
+    def drop_connections(self) -> Struck:
+        """The server lets go of all owners, and goes on."""
+        for backend in self._backends():
+            send(backend, signal.SIGTERM)
+        return at_once()
+
+    def _backends(self) -> list[int]:
+        """The server's processes for the connections of owners, as soon as there is one."""
+        until = time.monotonic() + CONNECTED_SECONDS
+        while time.monotonic() < until:
+            with (
+                suppress(psycopg.OperationalError),
+                closing(psycopg.connect(self._database.url(), connect_timeout=5)) as connection,
+            ):
+                found = connection.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'screensearch owner%'"
+                ).fetchall()
+                if found:
+                    return [int(process) for (process,) in found]
+            time.sleep(0.02)
+        raise TooLate("no owner is connected any more")

@@ -1,0 +1,40 @@
+"""A fault that was done, and how it is done to a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+BACK_SECONDS = 120.0
+"""For a run to be at work again: far more than it takes, since the machine may be busy."""
+
+
+class TooLate(Exception):
+    """The run is over: there is nothing left of what the fault is done to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """What was done: since when all could be well again, and what is left to do for that.
+
+    A fault that the test itself prolongs, as that of a database that is away, is over at `since`; all others
+    begin then. Nanoseconds of the monotonic clock.
+    """
+
+    since: int
+    mend: Callable[[], None]
+
+
+def at_once() -> Struck:
+    """It needs no mending."""
+    return Struck(time.monotonic_ns(), lambda: None)
+
+
+def send(process: int, number: signal.Signals) -> None:
+    """A signal, to a process that may be gone."""
+    with suppress(ProcessLookupError):
+        os.kill(process, number)

@@ -1,0 +1,154 @@
+"""The books find what they are for: an acknowledgement without its entry, a zombie's write, a step twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import psycopg
+import pytest
+from books import Books, note_writers
+from fault_report import longest_silence
+from noted import Told, notes_of
+from one_log import SCREEN, arrival, step
+from postgres_server import PostgresServer, postgres_server
+
+from screensearch.domain.transition import Outcome
+from screensearch.record.postgres_log import PostgresLog
+
+SECOND = 10**9
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresServer]:
+    with postgres_server() as server:
+        note_writers(server.url())
+        yield server
+
+
+class Case:
+    """A log with an arrival and two steps, of which the worker was told."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.run, self._folder, self._url = folder.name, folder, url
+        notes_of(folder).mkdir()
+        self.log = PostgresLog.create(url, self.run, "")
+        self.log.add_screen(SCREEN, b"[]")
+        self.books = Books(url, self.run, folder)
+        self.told = [
+            Told(1, 0, 0, number, "ok" if number else "start", 0 if number else None, None, 0, 1, 2)
+            for number in range(4)
+        ]
+        self.log.append(arrival())
+        for number in (1, 2):
+            self.log.append(step(number))
+        self.log.commit()
+        self.tell(*self.told[:3])
+
+    def tell(self, *told: Told) -> None:
+        with (notes_of(self._folder) / f"{told[0].worker}-{told[0].life}.jsonl").open("ab") as file:
+            file.writelines(msgspec.json.encode(each) + b"\n" for each in told)
+
+    def as_someone_else(self, seq: int, number: int) -> None:
+        """Write a step past the log's owner."""
+        with psycopg.connect(self._url, application_name="screensearch owner zombie") as connection:
+            connection.execute(
+                "INSERT INTO screensearch.entries SELECT log, %s, worker, episode, %s, outcome, source, "
+                "signature, target, founded, snapshot, reward, screen, detail FROM screensearch.entries "
+                "JOIN screensearch.logs ON id = log WHERE run = %s AND seq = 2",
+                (seq, number, self.run),
+            )
+
+    def problems(self) -> str:
+        """Of two looks, since some things are judged when they have had time to settle."""
+        return "; ".join([*self.books.look()[1], *self.books.look()[1]])
+
+
+@pytest.fixture
+def case(server: PostgresServer, tmp_path: Path) -> Iterator[Case]:
+    case = Case(server.url(), tmp_path / f"{tmp_path.name}-run")
+    with closing(case.log):
+        yield case
+
+
+def test_what_was_told_and_is_kept_holds(case: Case) -> None:
+    assert case.problems() == ""
+    assert (case.books.told, case.books.steps, case.books.unheard) == (3, 2, 0)
+
+
+def test_only_what_is_new_is_read_at_each_look(case: Case) -> None:
+    assert len(case.books.look()[0]) == 3
+    case.log.append(step(3))
+    case.log.commit()
+    case.tell(case.told[3])
+    assert case.books.look() == ([case.told[3]], [])
+
+
+def test_an_acknowledged_step_that_is_not_in_the_log_is_found(case: Case) -> None:
+    case.tell(case.told[3])
+    assert "in no log" in case.problems()
+
+
+def test_a_step_that_was_acknowledged_as_another_is_found(case: Case) -> None:
+    case.log.append(step(3))
+    case.log.commit()
+    case.tell(replace(case.told[3], state=1))
+    assert "but the log has" in case.problems()
+
+
+def test_a_step_that_was_acknowledged_twice_is_found(case: Case) -> None:
+    case.tell(case.told[2])
+    assert "twice" in case.problems()
+
+
+def test_a_lost_step_that_was_acknowledged_is_found(case: Case) -> None:
+    lost = replace(step(3), outcome=Outcome.LOST, decision=None, screen=None, reward=None)
+    case.log.append(lost)
+    case.log.commit()
+    case.tell(case.told[3])
+    assert "but the log has" in case.problems()
+
+
+def test_a_write_by_anyone_but_the_owner_is_found(case: Case) -> None:
+    case.as_someone_else(4, 3)
+    case.tell(case.told[3])
+    assert "was written by 'screensearch owner zombie'" in case.problems()
+
+
+def test_a_gap_is_found(case: Case) -> None:
+    case.as_someone_else(5, 3)
+    assert "comes after entry 3" in case.problems()
+
+
+def test_the_last_step_of_a_worker_that_died_may_be_unheard_of(case: Case) -> None:
+    case.log.append(step(3))
+    case.log.commit()
+    assert case.problems() == ""
+    assert case.books.unheard == 1
+
+
+def test_a_step_that_follows_one_that_nobody_was_told_of_is_found(case: Case) -> None:
+    for number in (3, 4):
+        case.log.append(step(number))
+    case.log.commit()
+    assert "nobody was told" in case.problems()
+
+
+def test_a_step_of_an_episode_before_the_worker_s_latest_is_found(case: Case) -> None:
+    case.log.append(arrival(1))
+    case.log.append(step(3))
+    case.log.commit()
+    assert "comes after episode 1" in case.problems()
+
+
+def test_the_longest_silence_is_that_of_the_worker_who_waited_longest() -> None:
+    def told(worker: int, second: int) -> Told:
+        at = second * SECOND
+        return Told(1, worker, 0, second, "ok", 0, 0, 0, at, at)
+
+    news = [told(0, 1), told(0, 3), told(0, 9), told(1, 2), told(1, 4), told(1, 8), told(1, 10)]
+    assert longest_silence(news, [0, 1], 2 * SECOND, 10 * SECOND) == 6.0
+    assert longest_silence(news, [0, 1, 2], 2 * SECOND, 10 * SECOND) == 8.0  # nobody heard of the third

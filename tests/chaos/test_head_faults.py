@@ -1,0 +1,84 @@
+"""The head of a Ray cluster is killed: with outside storage the run goes on, without it can be resumed.
+
+Only the nightly form does this (see test_cluster_faults.py): each head takes a while to come back.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from books import note_writers
+from cluster_faults import QUICK, SLOTS, at_work
+from fault_report import Report
+from nightly import NIGHTLY, SEED, WITH_STORAGE, WITHOUT_STORAGE
+from outside import Program
+from postgres_server import postgres_server
+from ray_cluster import RayCluster, ray_cluster
+from redis_server import PROGRAM
+from trial import Trial
+
+pytestmark = pytest.mark.skipif(not NIGHTLY, reason="part of the nightly form: SCREENSEARCH_FAULTS=200")
+
+TWO_SHARDS = "synthetic:notepad?modes=light,dark"
+WORKERS = 3
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="redis-server is not installed: apt-get install redis-server")
+def test_a_run_goes_on_when_its_head_comes_back_with_outside_storage(tmp_path: Path) -> None:
+    chance, report = random.Random(SEED), Report("head with outside storage", faults=WITH_STORAGE)
+    with run_under_way(tmp_path, chance, stored=True) as (trial, _):
+        for _ in range(WITH_STORAGE):
+            begun, seconds = time.monotonic(), trial.inject("kill_head")
+            report.add(seconds, "kill_head", spent=time.monotonic() - begun)
+            trial.check_whole()
+        trial.outside.stop()
+        assert trial.finish().ended == "interrupted"
+        report.note(str(trial.books))
+
+
+def test_a_run_is_resumed_on_a_new_cluster_when_its_head_took_the_old_one_with_it(tmp_path: Path) -> None:
+    """Owners and workers of the old cluster go on for a while: what they do counts until then."""
+    chance, report = random.Random(SEED), Report("head without outside storage", faults=WITHOUT_STORAGE)
+    with run_under_way(tmp_path, chance, stored=False) as (trial, cluster):
+        for _ in range(WITHOUT_STORAGE // 2):
+            trial.faults.wait(at_work)
+            begun = time.monotonic()
+            cluster.head.kill()
+            cluster.restart_head()
+            for _ in range(2):
+                cluster.add_node(SLOTS)
+            since = time.monotonic_ns()
+            trial.resume()
+            trial.faults.wait(at_work, "a new cluster")
+            trial.wait_for_all("a new cluster")
+            report.add(trial.silence_since(since), "kill_head", spent=time.monotonic() - begun)
+            trial.check_whole()
+            name, begun = chance.choice(QUICK), time.monotonic()
+            report.add(trial.inject(name), name, spent=time.monotonic() - begun)
+        trial.outside.stop()
+        assert trial.finish().ended == "interrupted"
+        report.note(str(trial.books))
+
+
+@contextmanager
+def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Iterator[tuple[Trial, RayCluster]]:
+    """A run on a cluster of its own, with a database of its own."""
+    with (
+        postgres_server() as database,
+        ray_cluster(SLOTS, SLOTS, stored=stored) as cluster,
+        Program(cluster.address) as program,
+    ):
+        note_writers(database.url())
+        trial = Trial(
+            *(cluster, program, database, folder / "run", chance),
+            environment=TWO_SHARDS,
+            steps=100_000_000,
+            workers=WORKERS,
+        )
+        trial.wait_for_steps(100)
+        yield trial, cluster

@@ -1,0 +1,146 @@
+"""A run on a cluster to which things are done, and whose books are looked at after each."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from books import Books
+from cluster_faults import HEAD, Faults, NotBack
+from fault_report import longest_silence
+from noted import Told
+from outside import Outside, Program, Start
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster
+from struck import BACK_SECONDS, Struck
+
+import screensearch as ss
+from screensearch.domain.transition import Outcome
+from screensearch.explore.progress import Summary
+from screensearch.explore.store import make_resolver
+from screensearch.record.graph import StateGraph
+from screensearch.record.sharded_log import ShardedLog
+
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none", "explore.checkpoint_every=500"])
+
+
+class Trial:
+    """One run, from its start to its end."""
+
+    def __init__(
+        self,
+        cluster: RayCluster,
+        program: Program,
+        database: PostgresServer,
+        folder: Path,
+        chance: random.Random,
+        *,
+        environment: str,
+        steps: int,
+        workers: int,
+    ) -> None:
+        self._folder = folder
+        self._how = Start(environment, database.url(), SETTINGS, ss.StopRule(steps=steps), workers)
+        self.outside = Outside(program, folder)
+        self.books = Books(database.url(), self.outside.start(self._how), folder)
+        self.faults = _Faults(self, cluster, database, chance)
+        self._news: list[Told] = []  # what workers were told since the last fault
+
+    def inject(self, *names: str) -> float:
+        """Do it, wait until all workers are back, look at the books.
+
+        Returns the longest time, in seconds, that a worker was without a recorded step, from the moment on
+        at which it could have one.
+        """
+        return self.silence_since(self.faults.inject(*names))
+
+    def silence_since(self, since: int) -> float:
+        """The same for something that was done elsewhere, and is over."""
+        news, self._news = self._news, []
+        return longest_silence(news, range(self._how.workers), since, time.monotonic_ns())
+
+    def wait_for_all(self, *after: str) -> None:
+        """Until each worker has asked for something new, and was told that it is recorded."""
+        begun, until = time.monotonic_ns(), time.monotonic() + BACK_SECONDS
+        left = set(range(self._how.workers))
+        while left:
+            if time.monotonic() > until:
+                raise NotBack(f"after {' and '.join(after)}, {left} did not get on: {self.outside.view()}")
+            time.sleep(0.05)
+            left -= {told.worker for told in self.look() if told.asked >= begun}
+
+    def look(self) -> list[Told]:
+        """What workers were told since the last look: it is in the log, once, written by its owner."""
+        news, problems = self.books.look()
+        assert problems == []
+        self._news += news
+        return news
+
+    def wait_for_steps(self, number: int) -> None:
+        """Until the log has so many."""
+        self._until(lambda: self.books.steps >= number, f"{number} steps")
+
+    def _until(self, holds: Callable[[], bool], what: str) -> None:
+        until = time.monotonic() + BACK_SECONDS
+        while not holds():
+            self.look()
+            if time.monotonic() > until:
+                raise NotBack(f"there were never {what}: {self.outside.view()}")
+
+    def resume(self) -> None:
+        """On a cluster that has taken the place of one that is gone."""
+        self.outside.program.close()
+        self.outside.resume(self._how)
+
+    def check_whole(self) -> None:
+        """Refold the log; and let one owner, to whom nothing has ever happened, decide about its screens."""
+        with ss.open_run(self._folder) as run:
+            # No gap, each step once and after the one before, rewards and checkpoints as refolded.
+            assert run.verify().problems == ()
+            alone, same = make_resolver(run.settings), dict[int, int]()
+            for (_, state, _), screen in run.log.known_screens():
+                decided = alone.resolve(screen).state
+                assert same.setdefault(state, decided) == decided
+            assert len(set(same.values())) == len(same)
+
+    def finish(self) -> Summary:
+        """Wait for its end; then all of it holds together, and is what the summary says."""
+        summary = self.outside.follow()
+        self.look()
+        self.look()  # what was there at the first look must have settled by the second
+        self.check_whole()
+        with ss.open_run(self._folder) as run:
+            assert summary.digest == digest_of(run)
+            lost = [entry for entry in run.transitions() if entry.outcome is Outcome.LOST]
+            assert all(entry.note for entry in lost)
+        assert self.books.steps == summary.steps
+        return summary
+
+
+class _Faults(Faults):
+    """Waits for each worker rather than for any."""
+
+    def __init__(
+        self, trial: Trial, cluster: RayCluster, database: PostgresServer, chance: random.Random
+    ) -> None:
+        super().__init__(trial.outside, cluster, database, chance)
+        self._trial = trial
+
+    def strike(self, name: str) -> Struck:
+        struck = super().strike(name)
+        if name in HEAD:
+            self._trial.outside.program.close()  # it belonged to the head that is gone
+        return struck
+
+    def wait_for_steps(self, *after: str) -> None:
+        self._trial.wait_for_all(*after)
+
+
+def digest_of(run: ss.Run) -> str:
+    """Of the whole log, folded from its first entry on; that of several shards as a summary gives it."""
+    shards = run.log.shards if isinstance(run.log, ShardedLog) else ((0, run.log),)
+    digests = [StateGraph.fold(log.rows(), run.settings.ambiguity).digest() for _, log in shards]
+    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
