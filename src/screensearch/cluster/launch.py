@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from screensearch.cluster.conductor import Conductor
-from screensearch.cluster.engine import Gone, NoCluster, answer, conductors, connect, find_actor, place, slots
+from screensearch.cluster.engine import (
+    Gone,
+    NoCluster,
+    answer,
+    conductors,
+    connect,
+    find_actor,
+    nodes_alive,
+    place,
+    slots,
+)
 from screensearch.cluster.names import SLOT, Job, View, conductor_name
 from screensearch.config import Settings, settings_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
@@ -125,6 +135,15 @@ def check_slots(address: str) -> None:
             f"no node of the cluster at {address!r} offers a {SLOT!r} slot for a worker: start nodes with "
             f"`ray start … --resources '{{\"{SLOT}\": 4}}'`"
         )
+
+
+def places_of(address: str) -> str:
+    """What the cluster at an address offers to workers, in words; raises when it offers nothing."""
+    connect(address)
+    check_slots(address)
+    offered, left = slots()
+    nodes = len(nodes_alive())
+    return f"{nodes} node{'s' * (nodes != 1)}, {offered:g} slots for workers, {left:g} of them free"
 
 
 def runs_under_way(address: str) -> list[View]:
