@@ -201,8 +201,8 @@ def _open_network(base: Path) -> None:
     for interface in (BRIDGE, _way_out()):
         Path(f"/proc/sys/net/ipv4/conf/{interface}/forwarding").write_text("1")
     rules = (
-        f"table ip {BRIDGE} {{ chain out {{ type nat hook postrouting priority 100; "
-        f"ip saddr {GATEWAY}/24 oifname {_way_out()} masquerade; }} }}"
+        f"table ip {BRIDGE} {{\nchain out {{\ntype nat hook postrouting priority 100\n"
+        f"ip saddr {GATEWAY}/24 oifname {_way_out()} masquerade\n}}\n}}"
     )
     _do("chroot", str(base), "nft", rules)
 
