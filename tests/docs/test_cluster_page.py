@@ -77,9 +77,7 @@ def test_the_shell_understands_a_block(task: Task) -> None:
 def test_no_secret_is_to_be_typed_or_made_up() -> None:
     """Placeholders in capitals, as TOKEN or PASSWORD, cannot be pasted."""
     words = {word for task in tasks() for word in re.findall(r"(?<![\w$])[A-Z_]{5,}\b", task.block.text)}
-    set_here = {
-        name for task in tasks() for name in re.findall(r"^([A-Z_]+)=", task.block.text, re.MULTILINE)
-    }
+    set_here = {name for task in tasks() for name in re.findall(r"([A-Z_]+)=", task.block.text)}
     ends = {name for task in tasks() for name in re.findall(r"<<'?([A-Z]+)", task.block.text)}
     assert words - set_here - ends <= {
         "CREATE",
