@@ -13,6 +13,7 @@ from rich.markup import escape
 from screensearch import settings_for
 from screensearch.cli.output import as_json_option, console, print_json, say
 from screensearch.cli.places import with_places
+from screensearch.cli.reach import reach
 from screensearch.cli.targets import COMMAND, ExploreCommand
 from screensearch.environments.desktop.checkup import Check
 from screensearch.environments.desktop.doctor import examine
@@ -29,14 +30,21 @@ _MARKS = {
 
 @click.command(cls=ExploreCommand)
 @click.argument("app", required=False, metavar="[APP | -- COMMAND [ARGUMENT]...]")
+@click.option("--store", default="", metavar="URL", help="Also check the database that is to have the log.")
+@click.option("--artifacts", default="", metavar="URL", help="Also check the place of the screenshots.")
+@click.option("--cluster", default="", metavar="ADDRESS", help="Also check the Ray cluster, and its slots.")
 @as_json_option
 @click.pass_context
-def doctor(context: click.Context, app: str | None, as_json: bool) -> None:
+def doctor(
+    context: click.Context, app: str | None, store: str, artifacts: str, cluster: str, as_json: bool
+) -> None:
     """Check every layer of a live desktop, and an application on it.
 
     APP is the name of a profile (`screensearch apps` lists them) or a profile of your own (a path that ends
     in .toml); the COMMAND after -- is checked as it is. Without any, only what every application needs is
     checked. What is missing is shown with the command that brings it. The status is 1 when a check failed.
+
+    On a node of a cluster, --store and --artifacts say whether its workers and owners will get in as well.
     """
     command: tuple[str, ...] | None = context.meta.get(COMMAND)
     if app is not None and command is not None:
@@ -63,6 +71,9 @@ def doctor(context: click.Context, app: str | None, as_json: bool) -> None:
             _show(out, placed(check))
 
     checks = [placed(check) for check in asyncio.run(examine(described, desktop, told))]
+    for check in reach(store, artifacts, cluster):
+        told(check)
+        checks.append(check)
     failed = [check for check in checks if check.state == "fail"]
     if as_json:
         print_json(

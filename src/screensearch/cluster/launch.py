@@ -22,6 +22,7 @@ from screensearch.cluster.engine import (
     connected,
     disconnect,
     find_actor,
+    nodes_alive,
     place,
     slots,
 )
@@ -210,6 +211,15 @@ def check_slots(address: str) -> None:
             f"no node of the cluster at {address!r} offers a {SLOT!r} slot for a worker: start nodes with "
             f"`ray start … --resources '{{\"{SLOT}\": 4}}'`"
         )
+
+
+def places_of(address: str) -> str:
+    """What the cluster at an address offers to workers, in words; raises when it offers nothing."""
+    connect(address)
+    check_slots(address)
+    offered, left = slots()
+    nodes = len(nodes_alive())
+    return f"{nodes} node{'s' * (nodes != 1)}, {offered:g} slots for workers, {left:g} of them free"
 
 
 def runs_under_way(address: str) -> list[View]:
