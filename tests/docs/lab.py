@@ -120,6 +120,7 @@ def lab(folder: Path, checkout: Path) -> Iterator[dict[str, Machine]]:
     if not base.exists():
         _install(base)
     machines: dict[str, Machine] = {}
+    forwards = _forwarding(_way_out()).read_text()
     try:
         _open_network(base)
         for name, address in ADDRESSES.items():
@@ -132,6 +133,7 @@ def lab(folder: Path, checkout: Path) -> Iterator[dict[str, Machine]]:
         for machine in machines.values():
             machine.switch_off()
         _close_network(base)
+        _forwarding(_way_out()).write_text(forwards)
         for name in ADDRESSES:
             shutil.rmtree(folder / name, ignore_errors=True)
             with suppress(OSError):
@@ -199,7 +201,7 @@ def _open_network(base: Path) -> None:
     _do("ip", "addr", "add", f"{GATEWAY}/24", "dev", BRIDGE)
     _do("ip", "link", "set", BRIDGE, "up")
     for interface in (BRIDGE, _way_out()):
-        Path(f"/proc/sys/net/ipv4/conf/{interface}/forwarding").write_text("1")
+        _forwarding(interface).write_text("1")
     rules = (
         f"table ip {BRIDGE} {{\nchain out {{\ntype nat hook postrouting priority 100\n"
         f"ip saddr {GATEWAY}/24 oifname {_way_out()} masquerade\n}}\n}}"
@@ -215,6 +217,11 @@ def _close_network(base: Path) -> None:
     ):
         with suppress(subprocess.CalledProcessError):
             _do(*words)
+
+
+def _forwarding(interface: str) -> Path:
+    """Whether what comes from an interface may go on to another one."""
+    return Path(f"/proc/sys/net/ipv4/conf/{interface}/forwarding")
 
 
 def _way_out() -> str:
