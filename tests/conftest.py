@@ -1,12 +1,14 @@
 """Property tests search at random on a developer's machine and take a fixed path in CI.
 
-No example is failed for being slow: machines are noisy, and speed is a matter for the benchmarks.
+No example is failed for being slow: machines are noisy, and speed is a matter for the benchmarks. Ray is
+told its settings before any test can import it: it reads them once.
 """
 
 from __future__ import annotations
 
 import os
 
+import ray_cluster  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])

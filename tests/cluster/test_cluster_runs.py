@@ -207,6 +207,7 @@ def test_screens_of_other_looks_and_sizes_have_owners_of_their_own(
         assert isinstance(run.log, ShardedLog)
         assert len(run.log.shards) > 1
         assert run.verify().problems == ()
+        assert run.graph.digest() == summary.digest
         states = list(run.states())
         looks = {(shard_of(state.id), state.display_mode, state.text_size) for state in states}
         assert len(looks) == len(run.log.shards)

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("ray")
-
-from ray_cluster import TOKEN
-
 from screensearch.cluster.names import WorkerReport
 from screensearch.cluster.workers import shard_of_loss
-
-assert TOKEN  # it is imported before Ray is, which reads its settings once
 
 HEARD_OF_IN_TWO = WorkerReport(
     node="", process=1, silent_seconds=0.0, waits=False, shard=2, steps=0, starts=1, told_to_end=False

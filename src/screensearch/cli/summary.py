@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -72,10 +73,9 @@ def print_summary(summary: Summary, to_go_on: str) -> None:
     if summary.failed_starts:
         say(out, f"{summary.failed_starts:,} of the episodes failed at the start, before there was a screen")
     if summary.worker_failures:
-        say(
-            out,
-            f"{summary.worker_failures} workers failed and were replaced: see {escape(summary.run)}/workers",
-        )
+        words = Path(summary.run) / "workers"  # on a cluster they are on the nodes
+        where = f"see {escape(str(words))}" if words.is_dir() else "Ray's logs on their nodes say why"
+        say(out, f"{summary.worker_failures} workers failed and were replaced: {where}")
     say(out, f"[dim]graph {summary.digest}[/]")
     say(out, f"[dim]identified by {escape(summary.identifier)}[/]")
     if summary.ended in _MORE:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import logging
 import time
+from contextlib import closing
 from dataclasses import replace
 
 from screensearch.cluster.engine import actors_of, control, end, find_actor, patiently, started_anew
@@ -24,6 +24,8 @@ from screensearch.domain.shard import ShardKey
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.connection import STOP_SECONDS, patience_seconds
 from screensearch.explore.progress import Figures, Meter, Summary
+from screensearch.record.graph import StateGraph
+from screensearch.record.stores import PostgresStore
 
 log = logging.getLogger(__name__)
 
@@ -252,10 +254,16 @@ class Conductor:
         self._summary = self._meter.summarise(
             run=self._job.folder,
             environment=self._job.environment,
-            digest=digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest(),
+            digest=digests[0] if len(digests) == 1 else await asyncio.to_thread(self._digest_of_all),
             ended=self._halt.why,
             identifier=identifier,
         )
+
+    def _digest_of_all(self) -> str:
+        """Of the graph of all shards together, as whoever reads the run sees it."""
+        with closing(PostgresStore(self._job.store, self._job.run).open_to_read(owned=True)) as log:
+            ambiguity = settings_from_document(self._job.settings).ambiguity
+            return StateGraph.fold(log.rows(), ambiguity).digest()
 
     async def _conclude_failed(self) -> None:
         """Keep what there is, as far as that is possible."""

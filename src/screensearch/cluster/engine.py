@@ -201,6 +201,8 @@ def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, r
         namespace=NAMESPACE,
         lifetime="detached",
         num_cpus=0,
+        # Desktops are what a machine is busy with: two of them are better off on two machines.
+        scheduling_strategy="SPREAD" if takes_slot else "DEFAULT",
         resources={SLOT: 1} if takes_slot else None,
         max_restarts=-1 if restarts else 0,
         max_concurrency=10_000,
