@@ -32,9 +32,9 @@ WORKERS = 3
 def test_a_run_goes_on_when_its_head_comes_back_with_outside_storage(tmp_path: Path) -> None:
     chance, report = random.Random(SEED), Report("head with outside storage", faults=WITH_STORAGE)
     with run_under_way(tmp_path, chance, stored=True) as (trial, _):
-        for _ in range(WITH_STORAGE):
-            begun, seconds = time.monotonic(), trial.inject("kill_head")
-            report.add(seconds, "kill_head", spent=time.monotonic() - begun)
+        for name in (*["kill_head"] * (WITH_STORAGE - 1), "lose_head"):
+            begun, seconds = time.monotonic(), trial.inject(name)
+            report.add(seconds, name, spent=time.monotonic() - begun)
             trial.check_whole()
         trial.outside.stop()
         assert trial.finish().ended == "interrupted"

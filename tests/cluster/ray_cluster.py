@@ -78,10 +78,10 @@ class Node:
                 raise RuntimeError(f"a node did not start:\n{self.said()}")
             time.sleep(0.1)
 
-    def wait_until_ended(self) -> None:
+    def wait_until_ended(self, seconds: float = END_SECONDS) -> None:
         """By itself, since the cluster has given it up; if it does not, it is ended."""
         try:
-            self.process.wait(END_SECONDS)
+            self.process.wait(seconds)
         finally:
             self.kill()
 
