@@ -19,7 +19,7 @@ import pytest
 from books import note_writers
 from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS
 from fault_report import Report
-from nightly import AT_THE_EDGES, NIGHTLY, SEED, UNDER_WAY
+from nightly import AT_THE_EDGES, NIGHTLY, RAY_SETTINGS, SEED, UNDER_WAY
 from outside import Program
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
@@ -56,7 +56,7 @@ def watched() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
-    with ray_cluster(SLOTS, SLOTS) as started:
+    with ray_cluster(SLOTS, SLOTS, settings=RAY_SETTINGS) as started:
         yield started
 
 

@@ -15,7 +15,7 @@ import pytest
 from books import note_writers
 from cluster_faults import QUICK, SLOTS, at_work
 from fault_report import Report
-from nightly import NIGHTLY, SEED, WITH_STORAGE, WITHOUT_STORAGE
+from nightly import NIGHTLY, RAY_SETTINGS, SEED, WITH_STORAGE, WITHOUT_STORAGE
 from outside import Program
 from postgres_server import postgres_server
 from ray_cluster import RayCluster, ray_cluster
@@ -70,7 +70,7 @@ def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Itera
     """A run on a cluster of its own, with a database of its own."""
     with (
         postgres_server() as database,
-        ray_cluster(SLOTS, SLOTS, stored=stored) as cluster,
+        ray_cluster(SLOTS, SLOTS, stored=stored, settings=RAY_SETTINGS) as cluster,
         Program(cluster.address) as program,
     ):
         note_writers(database.url())
