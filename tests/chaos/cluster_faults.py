@@ -184,6 +184,19 @@ class Faults(DatabaseFaults):
         self._cluster.restart_head()
         return at_once()
 
+    def lose_head(self) -> Struck:
+        """Until all nodes have given it up and ended; then start all of it again, as a machine would."""
+        assert self._cluster.storage is not None
+        self._cluster.head.kill()
+        for node in self._cluster.nodes:
+            node.wait_until_ended(BACK_SECONDS)
+        slots = [SLOTS for _ in self._cluster.nodes]
+        self._cluster.nodes.clear()
+        self._cluster.restart_head()
+        for number in slots:
+            self._cluster.add_node(number)
+        return at_once()
+
     def _some_node(self) -> Node:
         """One of two, so that the run can go on with the other."""
         return self._random.choice(self._cluster.nodes)
@@ -210,6 +223,7 @@ KINDS: dict[str, Callable[[Faults], Struck]] = {
     "freeze_database_for_long": Faults.freeze_database_for_long,
     "lose_database": Faults.lose_database,
     "kill_head": Faults.kill_head,
+    "lose_head": Faults.lose_head,
 }
 
 NODES = ("kill_node", "freeze_node", "cut_off_node")
@@ -221,8 +235,8 @@ LONG = ("freeze_database_for_long", "lose_database")
 NETWORK = ("cut_off_node", "disturb_network")
 """These need nodes that have networks of their own."""
 
-HEAD = ("kill_head",)
-"""This needs outside storage for the head."""
+HEAD = ("kill_head", "lose_head")
+"""These need outside storage for the head."""
 
 QUICK = tuple(kind for kind in KINDS if kind not in (*NODES, *LONG, *HEAD))
 

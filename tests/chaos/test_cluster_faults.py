@@ -19,7 +19,7 @@ import pytest
 from books import note_writers
 from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS
 from fault_report import Report
-from nightly import AT_THE_EDGES, NIGHTLY, SEED, UNDER_WAY
+from nightly import AT_THE_EDGES, NIGHTLY, RAY_SETTINGS, SEED, UNDER_WAY
 from outside import Program
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
@@ -35,7 +35,7 @@ SECONDS = 10.0  # within which workers are to be back at work
 SLOWER = ("freeze_node", "cut_off_node", "two at once")
 """Ray needs longer than that to find out about the first ones, and the last may be done one after another."""
 
-MOMENTS = ("start", "last steps", "conclusion", "stop")
+MOMENTS = ("start", "last steps", "stop", "conclusion")
 AT_ANY_MOMENT = (
     "kill_worker",
     "kill_owner",
@@ -56,7 +56,7 @@ def watched() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
-    with ray_cluster(SLOTS, SLOTS) as started:
+    with ray_cluster(SLOTS, SLOTS, settings=RAY_SETTINGS) as started:
         yield started
 
 
@@ -77,7 +77,7 @@ def chosen(number: int, chance: random.Random, *, networks: bool) -> list[tuple[
     def possible(kinds: tuple[str, ...]) -> list[str]:
         return [kind for kind in kinds if networks or kind not in NETWORK]
 
-    quick, slow = possible(QUICK), [*possible(NODES), *(LONG if NIGHTLY else ())]
+    quick, slow = possible(QUICK), possible((*NODES, *LONG) if NIGHTLY else ("kill_node", "cut_off_node"))
     chance.shuffle(quick)
     faults: list[tuple[str, ...]] = [(kind,) for kind in slow]
     many, left = cycle(quick), number - len(faults)

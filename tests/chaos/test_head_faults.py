@@ -15,7 +15,7 @@ import pytest
 from books import note_writers
 from cluster_faults import QUICK, SLOTS, at_work
 from fault_report import Report
-from nightly import NIGHTLY, SEED, WITH_STORAGE, WITHOUT_STORAGE
+from nightly import NIGHTLY, RAY_SETTINGS, SEED, WITH_STORAGE, WITHOUT_STORAGE
 from outside import Program
 from postgres_server import postgres_server
 from ray_cluster import RayCluster, ray_cluster
@@ -32,9 +32,9 @@ WORKERS = 3
 def test_a_run_goes_on_when_its_head_comes_back_with_outside_storage(tmp_path: Path) -> None:
     chance, report = random.Random(SEED), Report("head with outside storage", faults=WITH_STORAGE)
     with run_under_way(tmp_path, chance, stored=True) as (trial, _):
-        for _ in range(WITH_STORAGE):
-            begun, seconds = time.monotonic(), trial.inject("kill_head")
-            report.add(seconds, "kill_head", spent=time.monotonic() - begun)
+        for name in (*["kill_head"] * (WITH_STORAGE - 1), "lose_head"):
+            begun, seconds = time.monotonic(), trial.inject(name)
+            report.add(seconds, name, spent=time.monotonic() - begun)
             trial.check_whole()
         trial.outside.stop()
         assert trial.finish().ended == "interrupted"
@@ -70,7 +70,7 @@ def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Itera
     """A run on a cluster of its own, with a database of its own."""
     with (
         postgres_server() as database,
-        ray_cluster(SLOTS, SLOTS, stored=stored) as cluster,
+        ray_cluster(SLOTS, SLOTS, stored=stored, settings=RAY_SETTINGS) as cluster,
         Program(cluster.address) as program,
     ):
         note_writers(database.url())

@@ -78,10 +78,10 @@ class Node:
                 raise RuntimeError(f"a node did not start:\n{self.said()}")
             time.sleep(0.1)
 
-    def wait_until_ended(self) -> None:
+    def wait_until_ended(self, seconds: float = END_SECONDS) -> None:
         """By itself, since the cluster has given it up; if it does not, it is ended."""
         try:
-            self.process.wait(END_SECONDS)
+            self.process.wait(seconds)
         finally:
             self.kill()
 
@@ -92,8 +92,11 @@ class Node:
 class RayCluster:
     """A head without slots, and nodes with some. With outside storage for what the head knows, or without."""
 
-    def __init__(self, folder: Path, network: Network, storage: RedisServer | None = None) -> None:
+    def __init__(
+        self, folder: Path, network: Network, storage: RedisServer | None, settings: Mapping[str, str]
+    ) -> None:
         self._folder = folder
+        self._settings = settings
         self.network = network
         self.storage = storage
         self.port = free_port()
@@ -141,7 +144,8 @@ class RayCluster:
             *(f"--resources={json.dumps({'desktop': slots} if slots else {})}",),
             *(f"--object-store-memory={STORE_BYTES}", *options),
         ]
-        return Node(number, ip, command, self._folder / f"node{number}.log", environment or {})
+        environment = {**self._settings, **(environment or {})}
+        return Node(number, ip, command, self._folder / f"node{number}.log", environment)
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""
@@ -197,15 +201,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def ray_cluster(*slots: int, stored: bool = False) -> Iterator[RayCluster]:
-    """A head and a node for each number, which offers so many slots; gone afterwards."""
+def ray_cluster(
+    *slots: int, stored: bool = False, settings: Mapping[str, str] | None = None
+) -> Iterator[RayCluster]:
+    """A head and a node for each number, which offers so many slots; gone afterwards.
+
+    `stored`: with outside storage for the head. `settings` are Ray's, in place of those above.
+    """
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="screensearch-ray-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         network = Network()
         stack.callback(network.end)
         storage = stack.enter_context(redis_server("127.0.0.1", free_port())) if stored else None
-        cluster = RayCluster(folder, network, storage)
+        cluster = RayCluster(folder, network, storage, settings or {})
         stack.callback(cluster.stop)
         for number in slots:
             cluster.add_node(number)
