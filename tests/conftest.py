@@ -8,8 +8,30 @@ from __future__ import annotations
 
 import os
 
+import pytest
 import ray_cluster  # noqa: F401
 from hypothesis import HealthCheck, settings
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+SHARED = {
+    "tests/cluster/": "cluster",
+    "tests/chaos/test_cluster_history.py": "cluster",
+    "tests/chaos/test_cluster_faults.py": "faults",
+}
+"""Tests that share a cluster run in one process: every process would start its own, which takes long."""
+
+
+class BySharedCluster(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives processes one test after another, and all that share a cluster to one of them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((name for place, name in SHARED.items() if nodeid.startswith(place)), nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedCluster:
+    return BySharedCluster(config, log)
+
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("search"), derandomize=True, print_blob=True)

@@ -8,7 +8,6 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from checker import problems_of
 from cluster_faults import Faults
 from history import Recorded, read_history
@@ -24,7 +23,6 @@ from screensearch.environments.specification import open_environment
 from screensearch.explore.worker import work
 
 pytest_plugins = ["cluster_fixtures"]
-pytestmark = pytest.mark.xdist_group("cluster")
 
 ENVIRONMENT = "synthetic:generated?states=2000"  # one shard: the model knows no others
 WORKERS = 3

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster, descendants
 
@@ -23,7 +22,6 @@ from screensearch.domain.transition import Outcome
 from screensearch.explore.campaign.record import CampaignRecord
 
 pytest_plugins = ["cluster_fixtures"]
-pytestmark = pytest.mark.xdist_group("cluster")
 
 LONG = 1_000_000
 PATIENCE_SECONDS = 120.0

@@ -23,7 +23,6 @@ from screensearch.explore.store import make_resolver
 from screensearch.record.sharded_log import ShardedLog
 
 pytest_plugins = ["cluster_fixtures"]
-pytestmark = pytest.mark.xdist_group("cluster")  # they share one, which takes a while to start
 
 ENVIRONMENT = "synthetic:generated?states=500"  # of one look and one text size, so of one shard
 VARIED = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"

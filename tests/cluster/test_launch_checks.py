@@ -21,7 +21,6 @@ from screensearch.explore.beginning import LARGEST_SEED, new_manifest
 from screensearch.record.run import create_run, open_run_folder
 
 pytest_plugins = ["cluster_fixtures"]
-pytestmark = pytest.mark.xdist_group("cluster")  # which has the database
 
 NOWHERE = "127.0.0.1:1"  # nobody is asked: what is wrong is told before
 OPEN = replace(ss.Settings(), desktop=replace(ss.Settings().desktop, sandbox=False))

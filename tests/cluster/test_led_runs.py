@@ -32,7 +32,6 @@ from screensearch.record.run import open_run_folder
 from screensearch.record.stores import PostgresStore
 
 pytest_plugins = ["cluster_fixtures"]
-pytestmark = pytest.mark.xdist_group("cluster")
 
 ENVIRONMENT = "synthetic:generated?states=500"
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
