@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import time
 from collections.abc import Callable
@@ -22,7 +21,6 @@ from screensearch.domain.transition import Outcome
 from screensearch.explore.progress import Summary
 from screensearch.explore.store import make_resolver
 from screensearch.record.graph import StateGraph
-from screensearch.record.sharded_log import ShardedLog
 
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none", "explore.checkpoint_every=500"])
 
@@ -113,7 +111,7 @@ class Trial:
         self.look()  # what was there at the first look must have settled by the second
         self.check_whole()
         with ss.open_run(self._folder) as run:
-            assert summary.digest == digest_of(run)
+            assert summary.digest == StateGraph.fold(run.log.rows(), run.settings.ambiguity).digest()
             lost = [entry for entry in run.transitions() if entry.outcome is Outcome.LOST]
             assert all(entry.note for entry in lost)
         assert self.books.steps == summary.steps
@@ -137,10 +135,3 @@ class _Faults(Faults):
 
     def wait_for_steps(self, *after: str) -> None:
         self._trial.wait_for_all(*after)
-
-
-def digest_of(run: ss.Run) -> str:
-    """Of the whole log, folded from its first entry on; that of several shards as a summary gives it."""
-    shards = run.log.shards if isinstance(run.log, ShardedLog) else ((0, run.log),)
-    digests = [StateGraph.fold(log.rows(), run.settings.ambiguity).digest() for _, log in shards]
-    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
