@@ -33,6 +33,8 @@ os.environ.update(
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": TOKEN,
         "RAY_USAGE_STATS_ENABLED": "0",
+        # Ray's own choice is 15: beside other tests, actors would wait for seconds for their turn.
+        "RAY_worker_niceness": "0",
         # A node that is gone or frozen is to be noticed in seconds: on a busy machine, some more.
         "RAY_raylet_start_wait_time_s": "120",
         "RAY_health_check_initial_delay_ms": "5000",
