@@ -26,7 +26,7 @@ from ray_cluster import RayCluster, ray_cluster
 from struck import TooLate
 from trial import Trial
 
-TWO_SHARDS = "synthetic:notepad?modes=light,dark"
+SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark"
 ONE_SHARD = "synthetic:generated?states=500"
 WORKERS = 3
 EVERY = 20  # faults, all is refolded
@@ -99,7 +99,7 @@ def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
     chance, report = random.Random(SEED), Report("under way", faults=UNDER_WAY)
     trial = Trial(
         *(cluster, program, watched, tmp_path / "run", chance),
-        environment=TWO_SHARDS,
+        environment=SEVERAL_SHARDS,
         steps=100_000_000,
         workers=WORKERS,
     )

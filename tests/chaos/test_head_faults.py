@@ -24,7 +24,7 @@ from trial import Trial
 
 pytestmark = pytest.mark.skipif(not NIGHTLY, reason="part of the nightly form: SCREENSEARCH_FAULTS=200")
 
-TWO_SHARDS = "synthetic:notepad?modes=light,dark"
+SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark"
 WORKERS = 3
 
 
@@ -76,7 +76,7 @@ def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Itera
         note_writers(database.url())
         trial = Trial(
             *(cluster, program, database, folder / "run", chance),
-            environment=TWO_SHARDS,
+            environment=SEVERAL_SHARDS,
             steps=100_000_000,
             workers=WORKERS,
         )
