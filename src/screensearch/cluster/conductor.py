@@ -21,7 +21,7 @@ from screensearch.cluster.owners import LOOK_SECONDS, Owners
 from screensearch.cluster.workers import Hopeless, Workers
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey
-from screensearch.errors import ScreenSearchError
+from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.explore.connection import STOP_SECONDS, patience_seconds
 from screensearch.explore.progress import Figures, Meter, Summary
 from screensearch.record.graph import StateGraph
@@ -254,13 +254,22 @@ class Conductor:
         self._summary = self._meter.summarise(
             run=self._job.folder,
             environment=self._job.environment,
-            digest=digests[0] if len(digests) == 1 else await asyncio.to_thread(self._digest_of_all),
+            digest=digests[0] if len(digests) == 1 else await self._digest(),
             ended=self._halt.why,
             identifier=identifier,
         )
 
-    def _digest_of_all(self) -> str:
-        """Of the graph of all shards together, as whoever reads the run sees it."""
+    async def _digest(self) -> str:
+        """Of the graph of all shards together; the database may be away."""
+        while True:
+            try:
+                return await asyncio.to_thread(self._fold)
+            except StoreFailed as problem:
+                self._note(f"the shards cannot be read together: {problem}")
+                await asyncio.sleep(LOOK_SECONDS)
+
+    def _fold(self) -> str:
+        """The digest of the graph as whoever reads the run sees it."""
         with closing(PostgresStore(self._job.store, self._job.run).open_to_read(owned=True)) as log:
             ambiguity = settings_from_document(self._job.settings).ambiguity
             return StateGraph.fold(log.rows(), ambiguity).digest()
