@@ -1,0 +1,1 @@
+"""Runs as files that other programs read: tables, one JSON document, a graph for drawing; and back."""

@@ -1,0 +1,36 @@
+/** A comparison of two screens in a sentence and in a formula. */
+
+import type { Explanation } from "../api/types";
+import { decimal } from "../format";
+
+/** Whether they are one state, and what decides it. A filter decides before any score. */
+export function verdictWords(explanation: Explanation): string {
+  const { one_state, score, threshold, differing_filters, identifier, decision, first } = explanation;
+  if (decision?.how === "new" && first.name === String(decision.state)) {
+    return "The first of its kind: there was no state to compare it with, so it is shown beside itself";
+  }
+  if (differing_filters.length > 0) {
+    return `Two states: they differ in ${listed(differing_filters)}, which keeps screens apart whatever their score`;
+  }
+  if (one_state) return score >= threshold ? "One state: the score reaches the threshold" : "One state";
+  return score >= threshold
+    ? `Two states, though the score reaches the threshold: the identifier ${identifier} decides otherwise`
+    : "Two states: the score stays below the threshold";
+}
+
+/** Equation 3 with its numbers. */
+export function scoreWords(explanation: Explanation): string {
+  const { role_weight, role_jaccard, text_weight, text_jaccard, score, threshold } = explanation;
+  const sign = score >= threshold ? "≥" : "<";
+  return (
+    `${role_weight} · J(roles) + ${text_weight} · J(texts) = ` +
+    `${role_weight} · ${decimal(role_jaccard)} + ${text_weight} · ${decimal(text_jaccard)} = ` +
+    `${decimal(score, 4)} ${sign} ${threshold}`
+  );
+}
+
+/** window; window and text size; mode, window and text size. */
+function listed(names: readonly string[]): string {
+  const words = names.map((name) => name.replaceAll("_", " "));
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`;
+}
