@@ -17,11 +17,13 @@ from click.testing import CliRunner
 from postgres_faults import frozen, owner_process, sql, wait_for
 from postgres_server import PostgresServer, postgres_server
 
-from screensearch import StopRule, open_run, resume_exploration, start_exploration
+from screensearch import StopRule, open_run, remerge, resolve, resume_exploration, start_exploration
 from screensearch.cli import main
 from screensearch.errors import SettingsError, StoreFailed
 from screensearch.explore.progress import Progress
 from screensearch.record import postgres_lease, postgres_session
+
+WITHOUT_PICTURES = resolve(overrides=["explore.screenshots=none"])
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,11 @@ def server() -> Iterator[PostgresServer]:
 def test_the_same_seed_gives_the_same_graph_in_both_stores(server: PostgresServer, tmp_path: Path) -> None:
     digests = {
         store: start_exploration(
-            "synthetic:notepad", tmp_path / name, stop=StopRule(steps=150), seed=5, store=store
+            *("synthetic:notepad", tmp_path / name),
+            stop=StopRule(steps=150),
+            settings=WITHOUT_PICTURES,
+            seed=5,
+            store=store,
         ).digest
         for name, store in (("file", ""), ("database", server.url()))
     }
@@ -44,6 +50,7 @@ def test_the_same_seed_gives_the_same_graph_in_both_stores(server: PostgresServe
         assert run.verify().problems == ()
         assert run.describe()["digest"] == more.digest
         assert sum(1 for _ in run.transitions()) == 200
+        assert remerge(run, run.settings, tmp_path / "remade").same  # a file again, with the same graph
 
 
 def test_an_exploration_outlasts_a_crash_of_its_database(server: PostgresServer, tmp_path: Path) -> None:
@@ -58,16 +65,17 @@ def test_an_exploration_outlasts_a_crash_of_its_database(server: PostgresServer,
     summary = start_exploration(
         "synthetic:notepad",
         tmp_path / "run",
-        stop=StopRule(steps=1500),
+        stop=StopRule(steps=300),
+        settings=WITHOUT_PICTURES,
         workers=2,
         store=server.url(),
         on_progress=crash,
     )
     assert crashed.is_set()
-    assert (summary.steps, summary.lost) == (1500, 0)
+    assert (summary.steps, summary.lost) == (300, 0)
     with open_run(tmp_path / "run") as run:
         assert run.verify().problems == ()
-        assert sum(1 for _ in run.transitions()) == 1500
+        assert sum(1 for _ in run.transitions()) == 300
 
 
 @pytest.fixture

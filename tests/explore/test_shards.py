@@ -162,6 +162,9 @@ def test_all_shards_are_read_as_one(two: Two) -> None:
     assert (graph.states, graph.edges) == (3, 2)
     assert [sequence for sequence, _ in whole.read()] == [1, 2, 3, 4]
     assert [sequence for sequence, _ in whole.read(after=2)] == [3, 4]
+    assert [outline.row for outline in whole.outlines()] == list(whole.rows())
+    assert [outline.screen for outline in whole.outlines()] == [entry.screen for _, entry in whole.read()]
+    assert list(whole.outlines(after=2)) == list(whole.outlines())[2:]
     assert graph.visits(first_of(1)) == 1
     row = whole.founder(first_of(1))
     assert row is not None

@@ -167,7 +167,10 @@ def test_a_bad_message_is_refused_alone_and_changes_nothing(store: ShardStore) -
     start = begin(0, 0, "go")
     (receipt,) = ask(store, start)
     good = report(start, receipt, "there", "now")
+    assert good.choice is not None
     bad = [
+        replace(good, choice=None),
+        replace(good, outcome=Outcome.UNDECIDED),
         replace(good, source=7),
         replace(good, sighting=Sighting(row=99)),
         replace(good, sighting=None),

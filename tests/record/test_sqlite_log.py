@@ -15,9 +15,10 @@ from pathlib import Path
 
 import one_log
 import pytest
+from damage import damage_index
 from one_log import SCREEN, arrival, fill, step
 
-from screensearch.errors import FormatError, NewerFormat, RunNotFound, StoreFailed
+from screensearch.errors import DamagedStore, FormatError, NewerFormat, RunNotFound, StoreFailed
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.graph import StateGraph
 from screensearch.record.sqlite_log import SqliteLog
@@ -164,6 +165,30 @@ def test_damage_inside_the_file_is_found_by_the_integrity_check(path: Path) -> N
     path.write_bytes(content)
     with pytest.raises(FormatError, match="damaged"), closing(SqliteLog.open_to_read(path)) as log:
         log.integrity_check()
+
+
+@pytest.mark.parametrize("index", ["sqlite_autoindex_signatures_1", "founders"])
+def test_damage_of_an_index_that_nobody_reads_is_found(path: Path, index: str) -> None:
+    damage_index(path, index)
+    with closing(SqliteLog.open_to_read(path)) as log:
+        assert list(log.read())
+        with pytest.raises(DamagedStore, match=r"log\.sqlite is damaged: .*; restore it from a copy$"):
+            log.check_pages()
+
+
+def test_an_index_that_lacks_a_row_of_its_table_is_found(path: Path) -> None:
+    change = (
+        "UPDATE sqlite_master SET sql = replace(sql, 'founded = {}', 'founded = {}') WHERE name = 'founders'"
+    )
+    for was, becomes in ((1, 7), (7, 1)):
+        with closing(sqlite3.connect(path, isolation_level=None)) as outsider:
+            outsider.execute("PRAGMA writable_schema = ON")
+            outsider.execute(change.format(was, becomes))
+        if becomes == 7:
+            with closing(sqlite3.connect(path, isolation_level=None)) as outsider:
+                outsider.execute("REINDEX founders")
+    with closing(SqliteLog.open_to_read(path)) as log, pytest.raises(DamagedStore, match="founders"):
+        log.check_pages()
 
 
 def test_a_missing_entry_is_found_by_the_integrity_check(path: Path) -> None:

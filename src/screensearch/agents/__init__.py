@@ -1,0 +1,1 @@
+"""Maps for agents: a Model Context Protocol server over runs, and applications as Gymnasium environments."""
