@@ -9,6 +9,8 @@ import click
 from screensearch import Outcome, Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.cli.study_matched import components, selector, sensitivity
+from screensearch.cli.study_suite import suite, verify
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
 
 APPLICATIONS = tuple(
@@ -97,6 +99,10 @@ def truth(
         return
     click.echo(to_markdown(reports))
     click.echo(LEGEND)
+
+
+for command in (suite, verify, selector, components, sensitivity):
+    study.add_command(command)
 
 
 def _named(applications: tuple[str, ...]) -> tuple[str, ...]:

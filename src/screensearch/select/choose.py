@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
 from screensearch.domain.action import Candidate
 from screensearch.domain.transition import Choice
 from screensearch.errors import PluginMisbehaved, ScreenSearchError
+from screensearch.select.policy import Policy
 from screensearch.select.priors import PRIORS, Prior
 from screensearch.select.selectors import SELECTORS, Selection, Selector, Situation
 from screensearch.select.settings import SelectSettings
@@ -29,15 +30,24 @@ class Tried(Protocol):
     def value(self) -> float: ...
 
 
+def policy_named(name: str) -> type[Policy] | None:
+    """The selector of that name if it is a policy; None if it is a function of the statistics."""
+    plugin = SELECTORS.get(name)
+    return plugin if isinstance(plugin, type) and issubclass(plugin, Policy) else None
+
+
 class Chooser:
     """A selector and a prior, looked up once, that choose on every step.
 
-    An unknown plugin is refused here, before any step is taken.
+    An unknown plugin is refused here, before any step is taken. If the selector is a `policy`, that is to be
+    asked, and there is nothing to choose here.
     """
 
     def __init__(self, settings: SelectSettings) -> None:
         self.settings = settings
-        self.selector: Selector = SELECTORS.get(settings.selector)
+        policy = policy_named(settings.selector)
+        self.policy: Policy | None = None if policy is None else policy(settings)
+        self.selector = cast(Selector, SELECTORS.get(settings.selector))
         self.prior: Prior = PRIORS.get(settings.prior)
 
     def choose(
@@ -54,6 +64,11 @@ class Chooser:
         `tried` maps signatures of this state to N and Q as of `snapshot`; what it lacks was never
         tried and has N = Q = 0.
         """
+        if self.policy is not None:
+            raise ScreenSearchError(
+                f"selector {self.settings.selector!r} is a policy, which decides on what the screen shows: "
+                "await its `decide`"
+            )
         if not candidates:
             raise ScreenSearchError(
                 f"there is no candidate to choose from ({vetoed} vetoed by the guard): "

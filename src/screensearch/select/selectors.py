@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screensearch.registry import Registry
+from screensearch.select.policy import Policy
 from screensearch.select.settings import SelectSettings
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,8 @@ class Selector(Protocol):
     def __call__(self, situation: Situation, /) -> Selection: ...
 
 
-SELECTORS: Registry[Selector] = Registry("selector")
+SELECTORS: Registry[Selector | type[Policy]] = Registry("selector")
+"""Selector plugins: functions of the statistics, or classes that decide on what the screen shows."""
 
 
 def puct_scores(values: Floats, priors: Floats, visits: Ints, *, c_puct: float) -> Floats:

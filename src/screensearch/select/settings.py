@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from screensearch.errors import SettingsError
 
@@ -30,6 +30,44 @@ class PriorSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReactiveSettings:
+    """How a model is asked for every action (paper, appendix "Reactive LLM baselines").
+
+    Where it is asked, and with which key, comes from the environment and is stored nowhere.
+    """
+
+    model: str = ""  # as the endpoint names it; without one, what `model_env` says when a run begins
+    temperature: float = 0.0  # [0, 2]
+    most_tokens: int = 140  # [1, 100000] of an answer
+    tokens_field: str = "max_tokens"  # how the endpoint calls that: max_tokens, max_completion_tokens
+    most_candidates: int = 60  # [1, 10000] elements that are offered, the first ones on the screen
+    history: int = 8  # [0, 1000] latest actions that `reactive-history` is told
+    timeout_seconds: float = 25.0  # (0, 600] for an answer, from the first byte sent to the last received
+    base_url_env: str = "OPENAI_BASE_URL"  # environment variable; unset means OpenAI itself
+    key_env: str = "OPENAI_API_KEY"  # environment variable; an endpoint of your own may need none
+    model_env: str = "OPENAI_MODEL"  # environment variable
+
+    def __post_init__(self) -> None:
+        table = "select.reactive"
+        require(table, "temperature", self.temperature, "in [0, 2]", 0 <= self.temperature <= 2)
+        for name, low, high in (
+            ("most_tokens", 1, 100_000),
+            ("most_candidates", 1, 10_000),
+            ("history", 0, 1_000),
+        ):
+            value = getattr(self, name)
+            require(table, name, value, f"in [{low}, {high}]", low <= value <= high)
+        require(
+            table, "timeout_seconds", self.timeout_seconds, "in (0, 600]", 0 < self.timeout_seconds <= 600
+        )
+        if self.tokens_field not in ("max_tokens", "max_completion_tokens"):
+            raise SettingsError(
+                f"{table}.tokens_field is {self.tokens_field!r}, but must be 'max_tokens' or "
+                "'max_completion_tokens'"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SelectSettings(PriorSettings):
     """Which action is chosen (eq. 4). Selector and prior are plugin names."""
 
@@ -37,6 +75,7 @@ class SelectSettings(PriorSettings):
     prior: str = "heuristic@1"
     c_puct: float = 1.0  # >= 0, weight of the exploration bonus
     count_in_flight: bool = False  # count choices that other workers are executing as visits
+    reactive: ReactiveSettings = field(default_factory=ReactiveSettings)
 
     def __post_init__(self) -> None:
         # Not super(): a dataclass with slots is a second class, which zero-argument super() misses.

@@ -90,10 +90,14 @@ def net_ambiguity_change(values: Sequence[float]) -> float:
     return values[-1] - values[0]
 
 
-def revisit_rate(states: Sequence[Hashable]) -> float:
-    """The fraction of actions that led to a state this episode had visited before; 0 without actions."""
+def revisit_rate(states: Sequence[Hashable], known: Collection[Hashable] = ()) -> float:
+    """The fraction of actions that led to a state that was visited before; 0 without actions.
+
+    `known` counts as visited: with the coverage of an initial replay there, the rate is 1 - new / actions,
+    as in the paper's matched study. Without it, only what this episode itself had visited counts.
+    """
     actions = len(states) - 1
-    return 0.0 if actions < 1 else 1 - float(discovery_curve(states)[-1]) / actions
+    return 0.0 if actions < 1 else 1 - float(discovery_curve(states, known)[-1]) / actions
 
 
 def high_ambiguity_occupancy(values: Sequence[float], threshold: float) -> float:
