@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from screensearch.environments.specification import open_environment
 APPS = Path(__file__).parent / "apps"
 PYTHON = "/usr/bin/python3"  # the system's own, which the bindings of the toolkits are installed for
 COLOURS = ("Red", "Green", "Blue")
-WAITS = 5
+WAITS = 10
 
 FORMS = {
     "gtk3": (str(APPS / "trouble.py"), "inputs", "list"),
@@ -45,6 +45,18 @@ class Driver:
         assert result.observation is not None
         self.seen = result.observation
         return result
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Waits for what an action leads to: beside much else a toolkit may answer before it has painted."""
+        for _ in range(WAITS):
+            if holds():
+                return
+            await self.perform("wait")
+        assert holds(), f"not after {WAITS} waits:\n{self}"
+
+    async def window(self, *kinds: str) -> None:
+        """Waits for a window of one of these kinds to be in front."""
+        await self.until(lambda: self.seen.window.kind in kinds)
 
     def all(self, role: str, text: str | None = None) -> list[Element]:
         """What shows with a role, and with a text if one is given."""
@@ -128,6 +140,7 @@ async def test_a_click_on_a_button_changes_the_label(toolkit: str) -> None:
     async with driving(toolkit, *FORMS[toolkit]) as app:
         assert not app.shows("Pressed")
         await app.perform("focus_click", app.one("button", "Press me"))
+        await app.until(lambda: app.all("text", "Pressed"))
         assert app.one("text", "Pressed")
 
 
@@ -135,13 +148,10 @@ async def test_a_click_on_a_button_changes_the_label(toolkit: str) -> None:
 async def test_a_check_box_says_that_it_is_checked(toolkit: str) -> None:
     async with driving(toolkit, *FORMS[toolkit]) as app:
         assert not app.one("checkbox", "Remember").checked
-        for checked in (True, False):
-            await app.perform("focus_click", app.one("checkbox", "Remember"))
-            for _ in range(WAITS):  # on a busy machine a toolkit may need longer than the screen seems to
-                if app.one("checkbox", "Remember").checked is checked:
-                    break
-                await app.perform("wait")
-            assert app.one("checkbox", "Remember").checked is checked
+        await app.perform("focus_click", app.one("checkbox", "Remember"))
+        await app.until(lambda: app.one("checkbox", "Remember").checked)
+        await app.perform("focus_click", app.one("checkbox", "Remember"))
+        await app.until(lambda: not app.one("checkbox", "Remember").checked)
 
 
 @every_form
@@ -150,7 +160,7 @@ async def test_typed_text_shows_in_the_entry(toolkit: str) -> None:
         entry = next(each for each in app.all("edit") if each.editable and not each.secret)
         assert entry.value == ""
         await app.perform("focus_type", entry, text="Hello, World 1")
-        assert [each.value for each in app.all("edit") if each.value] == ["Hello, World 1"]
+        await app.until(lambda: [each.value for each in app.all("edit") if each.value] == ["Hello, World 1"])
 
 
 @every_form
@@ -158,14 +168,14 @@ async def test_a_menu_opens_shows_its_items_and_closes(toolkit: str) -> None:
     async with driving(toolkit, *FORMS[toolkit]) as app:
         assert not app.shows("Open…")
         await app.perform("focus_click", app.one("menuitem", "File"))
-        assert app.seen.window.kind == "menu"
+        await app.until(lambda: app.seen.window.kind == "menu" and app.all("menuitem", "Open…"))
         item = app.one("menuitem", "Open…")
         assert item.clickable
         assert item.box.y > app.one("menuitem", "File").box.y
         await app.perform("key", key="Escape")
         await app.perform("key", key="Escape")  # some only leave the item with the first
-        assert app.seen.window.kind == "main"
-        assert not app.shows("Open…")
+        await app.window("main")
+        await app.until(lambda: not app.shows("Open…"))
 
 
 @every_form
@@ -173,11 +183,12 @@ async def test_a_menu_item_opens_a_dialog_that_can_be_closed(toolkit: str) -> No
     async with driving(toolkit, *FORMS[toolkit]) as app:
         menu = "Help" if toolkit == "gtk3" else "File"
         await app.perform("focus_click", app.one("menuitem", menu))
+        await app.until(lambda: app.all("menuitem", "About"))
         await app.perform("focus_click", app.one("menuitem", "About"))
-        assert app.seen.window.kind == "dialog"
+        await app.window("dialog")
         closing = next(each for each in app.all("button") if each.text in ("OK", "Close") and each.clickable)
         await app.perform("focus_click", closing)
-        assert app.seen.window.kind == "main"
+        await app.window("main")
         assert app.one("button", "Press me")
 
 
@@ -186,15 +197,11 @@ async def test_an_item_of_a_combo_box_can_be_chosen(toolkit: str) -> None:
     async with driving(toolkit, *FORMS[toolkit]) as app:
         assert not app.shows("Green")
         await app.perform("focus_click", app.one("combobox"))
-        for _ in range(5):  # Swing answers before it has painted: on a busy machine its list comes later
-            if app.seen.window.kind in ("menu", "popup"):
-                break
-            await app.perform("wait")
-        assert app.seen.window.kind in ("menu", "popup")
-        assert all(app.shows(colour) for colour in COLOURS)
+        await app.window("menu", "popup")
+        await app.until(lambda: all(app.shows(colour) for colour in COLOURS))
         await app.perform("focus_click", app.choice("Green"))
-        assert app.seen.window.kind == "main"
-        assert not app.shows("Blue")
+        await app.window("main")
+        await app.until(lambda: not app.shows("Blue"))
         box = app.one("combobox").box
         chosen = [each for each in app.seen.elements if "Green" in (each.text, each.value)]
         assert any(inside(each.box, box) for each in chosen), f"{box} does not show it:\n{app}"
@@ -207,9 +214,9 @@ async def test_libreoffice_is_seen_and_its_menus_open() -> None:
         assert "LibreOffice Writer" in app.seen.window.title
         assert app.all("document")
         await app.perform("focus_click", app.one("menuitem", "Help"))
-        assert app.seen.window.kind == "menu"
+        await app.window("menu")
         about = next(each for each in app.all("menuitem") if each.text.startswith("About LibreOffice"))
         await app.perform("focus_click", about)
-        assert app.seen.window.kind == "dialog"
+        await app.window("dialog")
         await app.perform("key", key="Escape")
-        assert app.seen.window.kind == "main"
+        await app.window("main")
