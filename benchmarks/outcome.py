@@ -19,6 +19,16 @@ def parser_for(document: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def parser_of_a_run(document: str | None) -> argparse.ArgumentParser:
+    """The same for one that goes back in a run: a stored one, or one that it explores first."""
+    parser = parser_for(document)
+    parser.add_argument("--app", default="mousepad", help="what `screensearch explore` takes")
+    parser.add_argument("--run", type=Path, help="take this stored run")
+    parser.add_argument("--explore-steps", type=int, default=400, help="of the run explored for this")
+    parser.add_argument("--seed", type=int, default=11, help="of the run explored for this, and of the pick")
+    return parser
+
+
 def tell(
     result: dict[str, Any], options: argparse.Namespace, show: Callable[[dict[str, Any]], None] | None = None
 ) -> None:

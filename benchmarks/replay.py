@@ -28,7 +28,7 @@ import numpy as np
 import screensearch as ss
 from explorations import finish, start_explore
 from machine import describe_machine
-from outcome import parser_for, tell
+from outcome import parser_of_a_run, tell
 from screensearch.act.candidates import candidates
 from screensearch.encode.encoder import Encoder
 from screensearch.encode.masks import Masks
@@ -216,15 +216,11 @@ def print_result(result: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = parser_for(__doc__)
-    parser.add_argument("--app", default="mousepad", help="what `screensearch explore` takes")
-    parser.add_argument("--run", type=Path, help="take the prefixes of this stored run")
+    parser = parser_of_a_run(__doc__)
     parser.add_argument("--times", type=int, default=20, help="replays of each prefix")
     parser.add_argument("--steps", type=int, default=10, help="length of a prefix")
     parser.add_argument("--prefixes", type=int, default=1, help="how many prefixes")
-    parser.add_argument("--explore-steps", type=int, default=400, help="of the run explored for this")
     parser.add_argument("--workers", type=int, default=2, help="of the run explored for this")
-    parser.add_argument("--seed", type=int, default=11, help="of the run explored for this")
     options = parser.parse_args()
     tell(measure(options), options, print_result)
 

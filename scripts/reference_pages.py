@@ -24,6 +24,9 @@ from screensearch.config.settings import Key, declared_settings, items_of
 from screensearch.config.toml import line_of_each_key, preset_text, toml_value
 from screensearch.explore.metrics import METRICS
 from screensearch.registry import KINDS, Registry
+from screensearch.view.exchange.parquet import HEAD
+from screensearch.view.exchange.rows import KIND, TABLES, VERSION, Head, columns_of
+from screensearch.view.openapi import ADDRESSES, describe_api
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -92,8 +95,9 @@ def contexts(
     context = click.Context(command, info_name=name, parent=above, **command.context_settings)
     yield context
     if isinstance(command, click.Group):
-        for name_below, below in command.commands.items():
-            if not below.hidden:
+        for name_below in command.list_commands(context):
+            below = command.get_command(context, name_below)
+            if below is not None and not below.hidden:
                 yield from contexts(below, name_below, context)
 
 
@@ -376,21 +380,152 @@ def metrics_page() -> str:
 
 # -- writing and comparing --------------------------------------------------------------------------
 
+# -- the viewer ---------------------------------------------------------------------------------------
+
+
+def openapi_file() -> str:
+    """The description that the page's types are made from."""
+    return msgspec.json.format(msgspec.json.encode(describe_api()), indent=2).decode() + "\n"
+
+
+def viewer_page() -> str:
+    """Every address of the viewer's API, and the types of its answers."""
+    lines = ["# The viewer's API", "", MADE_BY, ""]
+    lines += [
+        "What [`screensearch view`](../how-to/look-at-a-run.md) answers, all by GET, as JSON. The server",
+        "describes it itself at `/api/openapi.json` (OpenAPI 3.1). An answer that cannot be given is a",
+        "`Problem`, with a status of 400 (a question that cannot be meant), 403 (no token, or another site),",
+        "404 (no such thing), 409 (the run cannot be read) or 500.",
+        "",
+    ]
+    rows = [
+        (
+            f"`{each.path}`",
+            f"[`{each.answer.__name__}`](#{each.answer.__name__.lower()})",
+            each.summary,
+            ", ".join(f"`{query.name}`: {query.meaning}" for query in each.queries),
+        )
+        for each in ADDRESSES
+    ]
+    lines += table(("address", "answer", "what it is", "after `?`"), rows)
+    lines += [
+        "",
+        "`/runs/RUN/pictures/NAME.png` is a screenshot, `/runs/RUN/thumbnails/STATE` a small picture of a",
+        "state as WebP.",
+        "",
+        "## Types",
+    ]
+    for name, schema in sorted(describe_api()["components"]["schemas"].items()):
+        lines += ["", f"### {name}", ""]
+        said = schema.get("description", "")
+        if said and said != "The base of all that is answered.":
+            lines += [markdown(" ".join(said.split())), ""]
+        lines += table(
+            ("field", "type"),
+            [(f"`{field}`", _schema_words(of)) for field, of in schema.get("properties", {}).items()],
+        )
+    return page(*lines)
+
+
+def _schema_words(schema: dict[str, Any]) -> str:
+    """A type of JSON in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[`{name}`](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_schema_words(each) for each in schema["anyOf"])
+    kind = schema.get("type", "anything")
+    if "prefixItems" in schema:
+        return f"{len(schema['prefixItems'])} numbers: x, y, width, height"
+    if kind == "array":
+        return f"list of {_schema_words(schema['items'])}"
+    if kind == "object":
+        return f"table of {_schema_words(schema.get('additionalProperties', {}))}"
+    return f"`{kind}`"
+
+
+# -- exports ------------------------------------------------------------------------------------------
+
+
+def export_page() -> str:
+    """Every format, table and column."""
+    lines = [
+        "# The tables of an export",
+        "",
+        MADE_BY,
+        "",
+        "What `screensearch export` writes; how to use it: [export a run](../how-to/export-a-run.md).",
+        "JSON and Parquet have the same tables with the same columns. Where there is nothing to say, a",
+        "value is null. Numbers are 64 bits wide. Columns may be added: a reader must not mind those it",
+        "does not know.",
+        "",
+        "## JSON",
+        "",
+        f'One document, `{{"format":"screensearch.{KIND}","version":{VERSION},"body":{{…}}}}`.',
+        "The body has `run`, the head below, and each table as a list of objects, one on a line.",
+        "",
+        "## Parquet",
+        "",
+        f"A folder: each table as `NAME.parquet`, the head as `{HEAD}` (a document as above, without the",
+        "tables), and with `--pictures` the screenshots as `pictures/ab/cdef….png`. Compressed with",
+        "Zstandard; texts that repeat are dictionaries; the meaning of each column is in its metadata,",
+        "as `description`.",
+        "",
+        "## GraphML",
+        "",
+        "A directed graph with parallel edges, its nodes named by the numbers of states. A node has the",
+        "columns of [states](#states), an edge those of [edges](#edges), typed, with `words` as its",
+        "`label`; a node has a `label` too, and an edge its count again as `weight`. Characters that",
+        "XML cannot hold are U+FFFD.",
+        "",
+        "## The head",
+        "",
+        *_columns_table(Head),
+    ]
+    for name, of in TABLES.items():
+        lines += ["", f"## {name}", "", first_paragraph(of), "", *_columns_table(of)]
+    return page(*lines)
+
+
+def _columns_table(of: type[msgspec.Struct]) -> list[str]:
+    names: dict[type, str] = {list: "list of text", str: "text", dict: "table"}
+    rows = [
+        (
+            f"`{column.name}`",
+            names.get(column.kind, column.kind.__name__) + (" or null" if column.optional else ""),
+            cell(column.meaning),
+        )
+        for column in columns_of(of)
+    ]
+    return table(("column", "type", "meaning"), rows)
+
+
+# -- all of them --------------------------------------------------------------------------------------
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "plugins.md": plugins_page,
     "python.md": python_page,
     "metrics.md": metrics_page,
+    "viewer-api.md": viewer_page,
+    "export.md": export_page,
 }
+
+FILES = {
+    **{f"docs/reference/{name}": make for name, make in PAGES.items()},
+    "web/openapi.json": openapi_file,
+}
+"""All that is written, from the root of the project."""
 
 
 def out_of_date() -> list[str]:
-    """The pages that differ from what the code says now."""
+    """The files that differ from what the code says now."""
     return [
         name
-        for name, make in PAGES.items()
-        if not (REFERENCE / name).exists() or (REFERENCE / name).read_text(encoding="utf-8") != make()
+        for name, make in FILES.items()
+        if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != make()
     ]
 
 
@@ -401,12 +536,12 @@ def main(arguments: list[str]) -> int:
     stale = out_of_date()
     if arguments:
         for name in stale:
-            print(f"docs/reference/{name} is out of date: run scripts/docs", file=sys.stderr)
+            print(f"{name} is out of date: run scripts/docs", file=sys.stderr)
         return 1 if stale else 0
-    REFERENCE.mkdir(parents=True, exist_ok=True)
     for name in stale:
-        (REFERENCE / name).write_text(PAGES[name](), encoding="utf-8")
-        print(f"docs/reference/{name}")
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(FILES[name](), encoding="utf-8")
+        print(name)
     return 0
 
 

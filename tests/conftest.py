@@ -18,8 +18,9 @@ SHARED = {
     "tests/cluster/": "cluster",
     "tests/chaos/test_cluster_history.py": "cluster",
     "tests/chaos/test_cluster_faults.py": "faults",
+    "tests/view/test_browser": "browser",
 }
-"""Tests that share a cluster run in one process: every process would start its own, which takes long."""
+"""Tests that share a cluster or a browser run in one process: every process would start its own."""
 
 
 class BySharedCluster(LoadScopeScheduling):  # type: ignore[misc]

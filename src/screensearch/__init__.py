@@ -13,6 +13,7 @@ The names below are the public interface; everything else may move.
 
 from __future__ import annotations
 
+from screensearch import interrupts as interrupts  # first: from here on Ctrl-C ends the command quietly
 from screensearch.act.guard import GUARDS, Guard
 from screensearch.act.wording import describe_action
 from screensearch.config import Settings, load_preset, resolve, settings_for
@@ -23,6 +24,7 @@ from screensearch.domain.transition import Arrival, Decision, EpisodeId, FailedS
 from screensearch.encode.embed import EMBEDDERS, Embedder, EmbedSettings
 from screensearch.environments.protocol import (
     ENVIRONMENTS,
+    Configurable,
     Environment,
     Means,
     Result,
@@ -35,7 +37,16 @@ from screensearch.explore.budget import StopRule
 from screensearch.explore.exploration import resume_exploration, start_exploration
 from screensearch.explore.findings import Finding
 from screensearch.explore.metrics_server import MetricsServer
+from screensearch.explore.path import PathStart, PathStep, StatePath, Unreachable
 from screensearch.explore.progress import NeverStarted, Progress, Summary
+from screensearch.explore.regrouped import Regrouped
+from screensearch.explore.remerge import remerge
+from screensearch.explore.replay.conduct import replay_route
+from screensearch.explore.replay.plan import route_as_found, route_to, route_to_finding
+from screensearch.explore.replay.redacted import redacted_route
+from screensearch.explore.replay.result import Replay, ReplayFailed, Seen, StepCount, Verdict, Walk
+from screensearch.explore.replay.route import Route, RouteStep, load_route
+from screensearch.explore.replay.script import write_script
 from screensearch.explore.run import Run, State, open_run
 from screensearch.explore.skipped import Skipped
 from screensearch.explore.verify import Verification
@@ -58,6 +69,7 @@ __all__ = [
     "Box",
     "Candidate",
     "Comparison",
+    "Configurable",
     "Decision",
     "Element",
     "EmbedSettings",
@@ -79,13 +91,21 @@ __all__ = [
     "NeverStarted",
     "Observation",
     "Outcome",
+    "PathStart",
+    "PathStep",
     "Prior",
     "Progress",
     "Query",
+    "Regrouped",
+    "Replay",
+    "ReplayFailed",
     "Result",
+    "Route",
+    "RouteStep",
     "Run",
     "Screen",
     "ScreenSearchError",
+    "Seen",
     "Selection",
     "Selector",
     "Settings",
@@ -96,19 +116,32 @@ __all__ = [
     "StartFailed",
     "State",
     "StateGraph",
+    "StatePath",
+    "StepCount",
     "StopRule",
     "Summary",
     "Transition",
     "Tried",
     "TruthTeller",
+    "Unreachable",
+    "Verdict",
     "Verification",
+    "Walk",
     "Window",
     "compare",
     "describe_action",
     "load_preset",
+    "load_route",
     "open_run",
+    "redacted_route",
+    "remerge",
+    "replay_route",
     "resolve",
     "resume_exploration",
+    "route_as_found",
+    "route_to",
+    "route_to_finding",
     "settings_for",
     "start_exploration",
+    "write_script",
 ]

@@ -7,6 +7,7 @@ A plugin is an entry point in the group ``screensearch.<kind>s`` (see this proje
 from __future__ import annotations
 
 import difflib
+import sys
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
 
@@ -30,6 +31,7 @@ class Registry(Generic[Plugin]):
             raise UnknownPlugin(f"no plugin kind {kind!r} (known: {', '.join(KINDS)})")
         self.kind = kind
         self._registered: dict[str, Plugin] = {}
+        self._loaded: dict[tuple[str, ...], Plugin] = {}  # by name and search path: to look takes long
 
     def _declared(self) -> dict[str, list[EntryPoint]]:
         found: dict[str, list[EntryPoint]] = {}
@@ -51,7 +53,8 @@ class Registry(Generic[Plugin]):
 
     def require_known(self, name: str) -> None:
         """Refuse a name that no plugin has, without loading the plugin that has it."""
-        if name not in self._registered and name not in self._declared():
+        known = name in self._registered or (name, *sys.path) in self._loaded
+        if not known and name not in self._declared():
             raise UnknownPlugin(self._unknown(name))
 
     def require_declared(self, name: str) -> None:
@@ -71,6 +74,12 @@ class Registry(Generic[Plugin]):
         """The plugin of that name; a near miss is suggested when there is none."""
         if name in self._registered:
             return self._registered[name]
+        key = (name, *sys.path)
+        if key not in self._loaded:
+            self._loaded[key] = self._load(name)
+        return self._loaded[key]
+
+    def _load(self, name: str) -> Plugin:
         self.require_known(name)
         declared = self._declared()[name]
         if len(declared) > 1:

@@ -119,14 +119,17 @@ class Books:
 
     def look(self) -> tuple[list[Told], list[str]]:
         """Read what is new on both sides; what workers were told, and what does not hold."""
-        settled = set(self._untold)  # their workers have had time to write, or are gone
+        # What a worker asked for next was seen before its notes are read: it has written that it was told.
+        passed = {place for place in self._untold if self._next(place)}
         crossed = set(self._crossed)  # the other shard was there first, and is read now, if not before
         news = self._notes.news()  # first: what it says must be in the log by now
         self._read_logs()
         for told in news:
             self._compare(told)
-        for place in settled & self._untold:
-            self._check_unheard(place)
+        self._problems += [
+            f"nobody was told of {self._kept[place]}, and yet {self._next(place)} follows"
+            for place in passed & self._untold
+        ]
         self._problems += [f"{self._kept[place]} landed nowhere" for place in crossed - self._landed]
         self._crossed -= crossed
         problems, self._problems = self._problems, []
@@ -190,9 +193,8 @@ class Books:
         self._told[told.place] = told
         self._untold.discard(told.place)
 
-    def _check_unheard(self, place: Place) -> None:
-        """Only the last step of a life may be one that its worker was not told of."""
+    def _next(self, place: Place) -> _Row | None:
+        """What the worker did after it, in the same life: only of its last step may it not have been told."""
         worker, episode, step = place
         after = self._kept.get((worker, episode, step + 1))
-        if after is not None and after.outcome != Outcome.LOST:
-            self._problems.append(f"nobody was told of {self._kept[place]}, and yet {after} follows")
+        return None if after is None or after.outcome == Outcome.LOST else after

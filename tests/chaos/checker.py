@@ -165,6 +165,7 @@ def _choices(history: History) -> Iterator[str]:
         message = call.message
         if isinstance(message, Report):
             choice = message.choice
+            assert choice is not None  # no worker here asks a model
             receipt = told.get((call.life, (message.episode, message.step - 1)))
             if receipt is None or receipt.here is None:
                 yield f"{named(message)} was chosen without a receipt"

@@ -58,6 +58,7 @@ class Model:
         if isinstance(message, Begin):
             row = self.row(message.sighting)
             return Arrival(message.episode, self.land(row), row, message.evidence, message.configuration)
+        assert message.choice is not None  # no worker here asks a model
         source, signature, reward, landed = message.source, message.choice.signature, 0.0, None
         shown = None if message.sighting is None else self.row(message.sighting)
         terms: Reward | None = None
@@ -120,6 +121,7 @@ class Model:
 
     def reward(self, report: Report, target: StateId) -> Reward:
         """Eq. 5. New is what the snapshot of the choice had not; u(s) is that of the entries before this."""
+        assert report.choice is not None  # or nothing was earned
         edge = (report.source, report.choice.signature, target)
         new_state = self.states[target] > report.choice.snapshot
         new_edge = self.edges.get(edge, self.sequence) > report.choice.snapshot

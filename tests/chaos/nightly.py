@@ -10,10 +10,19 @@ SEED = os.environ.get("SCREENSEARCH_FAULTS_SEED", "7")
 NIGHTLY = FAULTS >= 100
 """Then heads die, too, databases are away for long, and what was measured is compared with the promise."""
 
-RAY_SETTINGS = {"RAY_health_check_timeout_ms": "2000"} if NIGHTLY else {}
+RAY_SETTINGS = (
+    {
+        "RAY_health_check_timeout_ms": "2000",
+        "RAY_health_check_failure_threshold": "2",
+        "RAY_worker_maximum_startup_concurrency": "8",
+    }
+    if NIGHTLY
+    else {}
+)
 """Those of docs/how-to/cluster.md where time is measured; otherwise the more patient ones of all tests."""
 
 WITH_STORAGE = 8 if NIGHTLY else 0  # heads that are killed and come back, the last of them after long
 WITHOUT_STORAGE = 8 if NIGHTLY else 0  # heads whose clusters are gone with them, and as many others after
 AT_THE_EDGES = FAULTS * 15 // 100 if NIGHTLY else 3  # while a run starts, stops or concludes
-UNDER_WAY = FAULTS - AT_THE_EDGES - WITH_STORAGE - WITHOUT_STORAGE
+IN_A_HISTORY = 0 if NIGHTLY else 5  # those of test_cluster_history.py, checked against the model
+UNDER_WAY = FAULTS - AT_THE_EDGES - IN_A_HISTORY - WITH_STORAGE - WITHOUT_STORAGE

@@ -77,6 +77,7 @@ class NotingStore(ClusterStore):
 
     async def record(self, report: Report) -> Receipt:
         await asyncio.sleep(STEP_SECONDS)
+        assert report.choice is not None  # no worker here asks a model
         return await self._note(
             super().record(report),
             report.episode.number,
@@ -121,9 +122,8 @@ class NotingStore(ClusterStore):
 class NotedWorker(ClusterWorker):
     """A worker whose store notes."""
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self._store = NotingStore(task)  # in time: its work begins when the loop has its next turn
+    def open_store(self, task: Task) -> ClusterStore:
+        return NotingStore(task)
 
 
 class NotedConductor(Conductor):

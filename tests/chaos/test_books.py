@@ -137,6 +137,17 @@ def test_a_step_that_follows_one_that_nobody_was_told_of_is_found(case: Case) ->
     assert "nobody was told" in case.problems()
 
 
+def test_a_step_that_follows_while_the_books_are_looked_at_is_no_problem_yet(case: Case) -> None:
+    case.log.append(step(3))
+    case.log.commit()
+    assert case.books.look()[1] == []
+    case.log.append(step(4))  # its worker's note of step 3 was written after the notes were read
+    case.log.commit()
+    assert case.books.look()[1] == []
+    case.tell(case.told[3])
+    assert case.problems() == ""
+
+
 def test_a_step_of_an_episode_before_the_worker_s_latest_is_found(case: Case) -> None:
     case.log.append(arrival(1))
     case.log.append(step(3))

@@ -256,6 +256,7 @@ def test_a_choice_by_other_figures_than_those_of_the_receipt_is_found(right: Rec
     entry = right.entry(call)
     assert isinstance(entry, Transition)
     assert isinstance(call.message, Report)
+    assert call.message.choice is not None
     choice = replace(call.message.choice, **{figure: getattr(call.message.choice, figure) + 1})
     wrong = right.with_call(call, replace(call, message=replace(call.message, choice=choice)))
     wrong = wrong.with_entry(right.sequence(call), replace(entry, choice=choice))

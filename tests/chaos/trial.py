@@ -73,7 +73,7 @@ class Trial:
     def look(self) -> list[Told]:
         """What workers were told since the last look: it is in the log, once, written by its owner."""
         news, problems = self.books.look()
-        assert problems == []
+        assert not problems, "\n".join(problems)
         self._news += news
         return news
 

@@ -331,11 +331,11 @@ def test_a_run_whose_process_dies_is_failed_and_the_campaign_goes_on(tmp_path: P
 def test_whatever_stops_a_campaign_leaves_no_process_and_the_same_command_goes_on(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    steps = 200
+    steps = 100
     text = f"at_once = 2\n{HEAD.replace('60', str(steps))}{FILES}stop.steps = 20\n{NOTEPAD}seeds = [1, 2]\n"
     file, out = written(tmp_path, text), tmp_path / "out"
     with conducting(file, out) as conductor:
-        wait_until(lambda: acknowledged(out / "notepad-1") > 30)
+        wait_until(lambda: acknowledged(out / "notepad-1") > 10)
         conductor.send_signal(number)
         output, errors = conductor.communicate(timeout=120)
     wait_until(lambda: not of_the_campaign(out))

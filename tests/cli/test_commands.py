@@ -72,25 +72,25 @@ def test_states_that_read_alike_are_told_apart(folder: str) -> None:
 
 def test_explain_shows_the_score_both_jaccards_and_the_differing_atoms(folder: str) -> None:
     explained = json.loads(run("explain", folder, "0", "1", "--json").stdout)
-    comparison = explained["comparison"]
-    assert explained["would_merge"] is False
-    assert comparison["score"] == pytest.approx((comparison["role_jaccard"] + comparison["text_jaccard"]) / 2)
-    assert comparison["only_a"] or comparison["only_b"]
+    assert explained["one_state"] is False
+    assert explained["score"] == pytest.approx((explained["role_jaccard"] + explained["text_jaccard"]) / 2)
+    assert explained["only_first"] or explained["only_second"]
     assert "two states" in run("explain", folder, "0", "1").output
-    assert json.loads(run("explain", folder, "0", "@1", "--json").stdout)["would_merge"] is True
+    assert json.loads(run("explain", folder, "0", "@1", "--json").stdout)["one_state"] is True
 
 
 def test_an_entry_alone_is_explained_by_its_logged_decision(folder: str) -> None:
     explained = json.loads(run("explain", folder, "@1", "--json").stdout)
     assert explained["decision"]["how"] == "new"
-    assert explained["would_merge"] is True
+    assert explained["one_state"] is True
     assert "founded state 0" in run("explain", folder, "@1").output
-    assert "name a second screen" in run("explain", folder, "1").output
+    assert "founded state 1" in run("explain", folder, "1").output
 
 
 def test_two_entries_are_told_apart_from_the_states_they_are_logged_as(folder: str) -> None:
     explained = json.loads(run("explain", folder, "@1", "@2", "--json").stdout)
-    assert explained["states"] == [0, explained["states"][1]]
+    assert explained["first"]["state"] == 0
+    assert explained["decision"]["state"] == explained["second"]["state"]
     assert "@1 is logged as state 0" in run("explain", folder, "@1", "@2").output
 
 

@@ -201,7 +201,7 @@ def test_screens_of_other_looks_and_sizes_have_owners_of_their_own(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    summary = explore(cluster, database, folder, steps=150, workers=2, environment=VARIED)
+    summary = explore(cluster, database, folder, steps=60, workers=2, environment=VARIED)
     with ss.open_run(folder) as run:
         assert isinstance(run.log, ShardedLog)
         assert len(run.log.shards) > 1
@@ -212,11 +212,11 @@ def test_screens_of_other_looks_and_sizes_have_owners_of_their_own(
         assert len(looks) == len(run.log.shards)
         assert len(states) == summary.states
         taken = [entry for entry in run.transitions() if entry.outcome is not Outcome.LOST]
-        assert len(taken) == summary.steps <= 150
+        assert len(taken) == summary.steps <= 60
         alone = make_resolver(run.settings)
         one: dict[int, int] = {}
         for (_, state, _), screen in run.log.known_screens():  # merged as a single owner would
             assert one.setdefault(state, alone.resolve(screen).state) == alone.resolve(screen).state
         assert len(set(one.values())) == len(one)
     with pytest.raises(SettingsError, match="--cluster"):
-        ss.resume_exploration(folder, stop=ss.StopRule(steps=200))
+        ss.resume_exploration(folder, stop=ss.StopRule(steps=100))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,7 +102,7 @@ class Notes:
         self.under_way: set[str] = set()
         monkeypatch.setattr(launch, "connect", lambda address: None)
         monkeypatch.setattr(launch, "check_slots", lambda address: None)
-        monkeypatch.setattr(launch, "place", lambda kind, name, job, restarts: self.jobs.append(job))
+        monkeypatch.setattr(launch, "place", lambda kind, name, job, **how: self.jobs.append(job))
         monkeypatch.setattr(launch, "find_actor", lambda name: name.split("/")[0] in self.under_way or None)
 
 
@@ -139,3 +142,15 @@ def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
     assert refused.exit_code == 1
     assert "is not empty" in refused.output
     assert open_run_folder(tmp_path / "run").manifest.run == second.run
+
+
+def test_a_cluster_that_this_machine_belonged_to_and_that_is_gone_is_told_at_once() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "screensearch", "status", "--cluster", "auto"],
+        env={**os.environ, "RAY_ADDRESS": NOWHERE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "nobody listens at" in ended.stderr

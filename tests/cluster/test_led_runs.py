@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -12,12 +13,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster, descendants
 
 import screensearch as ss
-from screensearch.cluster.engine import connect, control, end, place
+from screensearch.cluster import engine
+from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
 from screensearch.cluster.owners import AtWork, Owners
@@ -38,7 +41,13 @@ SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 
 
 def start(
-    cluster: RayCluster, database: PostgresServer, folder: Path, *, steps: int = 1_000_000, workers: int = 1
+    cluster: RayCluster,
+    database: PostgresServer,
+    folder: Path,
+    *,
+    steps: int = 1_000_000,
+    workers: int = 1,
+    before_begin: Callable[[], object] = lambda: None,
 ) -> Attached:
     start_on_cluster(
         cluster.address,
@@ -49,6 +58,7 @@ def start(
         workers=workers,
         seed=5,
         store=database.url(),
+        before_begin=before_begin,
     )
     return Attached(cluster.address, folder)
 
@@ -64,11 +74,23 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
+def processes_of(cluster: RayCluster, actor: bytes) -> list[int]:
+    return [
+        process
+        for node in (cluster.head, *cluster.nodes)
+        for process in descendants(node.process.pid)
+        if actor in Path(f"/proc/{process}/cmdline").read_bytes()
+    ]
+
+
 def kill_conductor(cluster: RayCluster) -> None:
-    for node in (cluster.head, *cluster.nodes):
-        for process in descendants(node.process.pid):
-            if b"Conductor" in Path(f"/proc/{process}/cmdline").read_bytes():
-                os.kill(process, signal.SIGKILL)
+    for process in processes_of(cluster, b"Conductor"):
+        os.kill(process, signal.SIGKILL)
+
+
+def beside_head(cluster: RayCluster) -> bool:
+    """Whether all conductors are on the head's node."""
+    return set(processes_of(cluster, b"Conductor")) <= set(cluster.head.processes())
 
 
 def nothing(view: View) -> None:
@@ -80,8 +102,10 @@ def test_a_conductor_that_is_started_anew_knows_what_was_before(
 ) -> None:
     attached = start(cluster, database, tmp_path / "run")
     before = wait(attached, 30)
+    assert beside_head(cluster)  # a node that goes takes everything else with it, but not the conductor
     kill_conductor(cluster)
     after = wait(attached, before.progress.steps + 30)
+    assert beside_head(cluster)
     assert after.progress.seconds > before.progress.seconds
     attached.stop()
     while attached.view().phase != "ended":
@@ -94,6 +118,33 @@ def test_a_conductor_that_is_started_anew_knows_what_was_before(
     with ss.open_run(tmp_path / "run") as run:
         assert run.verify().holds
         assert run.graph.digest() == summary.digest
+
+
+def test_an_owner_that_freezes_while_it_opens_its_log_is_replaced(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    earlier = set(processes_of(cluster, b"ShardOwner"))  # those of another run may still be about to go
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    with (
+        closing(psycopg.connect(database.url())) as other,
+        closing(psycopg.connect(database.url())) as looking,
+    ):
+        looking.autocommit = True
+
+        def hold() -> None:
+            other.execute("SELECT id FROM screensearch.logs FOR UPDATE")
+
+        attached = start(cluster, database, tmp_path / "run", steps=30, before_begin=hold)
+        wait_until(lambda: looking.execute(waiting).fetchone() != (0,))
+        (owner,) = set(processes_of(cluster, b"ShardOwner")) - earlier
+        os.kill(owner, signal.SIGSTOP)
+        other.rollback()
+    summary = attached.follow(nothing)
+    with contextlib.suppress(ProcessLookupError):  # it may have been ended, frozen as it was
+        os.kill(owner, signal.SIGCONT)
+    assert summary.steps == 30
+    with ss.open_run(tmp_path / "run") as run:
+        assert run.verify().holds
 
 
 def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_for(
@@ -195,6 +246,8 @@ async def test_a_worker_that_was_sent_to_a_shard_of_other_screens_is_sent_on(
     assert first.here is not None
     assert second.here is not None
     assert (shard_of(first.here.state), shard_of(second.here.state)) == (0, 1)
+    for worker, store in enumerate((light, dark)):  # nobody is to wait for the steps that they were granted
+        await store._owners[worker][1].leave.remote(1, worker, 1)
     await asyncio.to_thread(attached.stop)
     await asyncio.to_thread(attached.follow, nothing)
 
@@ -228,3 +281,37 @@ async def test_a_worker_whose_message_breaks_one_owner_after_another_gives_it_up
             await ClusterStore("brittle", 1).begin(arrival(0, "light"))
     finally:
         end(actor)
+
+
+class Placed:
+    """Says where it is."""
+
+    async def node(self) -> str:
+        return this_node_id()
+
+
+def test_what_is_placed_is_not_where_something_became_silent_if_there_is_another_place(
+    cluster: RayCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray  # reads its settings, which `ray_cluster` makes
+
+    connect(cluster.address)
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]  # the nodes do not have this module
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    known = {node["NodeID"]: engine.HEAD in node["Resources"] for node in nodes if node["Alive"]}
+    (head,), (other,) = ([node for node in known if known[node] is is_head] for is_head in (True, False))
+    actors = [
+        place(Placed, "placed/at the head", at_head=True),
+        place(Placed, "placed/not at the head", avoid=head),
+        place(Placed, "placed/not beside it", avoid=other),
+        place(Placed, "placed/where the only slots are", avoid=other, takes_slot=True),
+    ]
+    monkeypatch.setattr(engine, "HEAD", "node:__nobody__")
+    actors.append(place(Placed, "placed/without a head", at_head=True))
+    try:
+        found = [answer(actor.node.remote(), seconds=120) for actor in actors]
+    finally:
+        for actor in actors:
+            end(actor)
+    assert found[:4] == [head, other, head, other]
+    assert found[4] in known

@@ -8,7 +8,15 @@ from screensearch.cluster.names import WorkerReport
 from screensearch.cluster.workers import shard_of_loss
 
 HEARD_OF_IN_TWO = WorkerReport(
-    node="", process=1, silent_seconds=0.0, waits=False, shard=2, steps=0, starts=1, told_to_end=False
+    node="",
+    node_id="",
+    process=1,
+    silent_seconds=0.0,
+    waits=False,
+    shard=2,
+    steps=0,
+    starts=1,
+    told_to_end=False,
 )
 
 

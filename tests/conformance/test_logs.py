@@ -31,7 +31,7 @@ from screensearch.errors import FormatError, StoreFailed
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.columns import digest_of
 from screensearch.record.graph import StateGraph
-from screensearch.record.log import DuplicateEntry, Log, row_of
+from screensearch.record.log import DuplicateEntry, Log, Outline, row_of
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.sqlite_log import SqliteLog
 
@@ -98,6 +98,19 @@ def step(number: int, signature: str = "click", target: int = 0) -> Transition:
     )
 
 
+def told_by_outline(outline: Outline) -> tuple[object, ...]:
+    episode = EpisodeId(outline.worker, outline.episode)
+    seconds = outline.act_seconds, outline.decide_seconds
+    return episode, outline.step, outline.founded, outline.screen, outline.screenshot, *seconds
+
+
+def told_by_entry(entry: Entry) -> tuple[object, ...]:
+    founded = entry.decision is not None and entry.decision.founded
+    evidence = entry.evidence
+    seconds = evidence.act_seconds, evidence.decide_seconds
+    return entry.episode, entry.step, founded, entry.screen, evidence.screenshot, *seconds
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
 @given(entries=entry_lists(rows=2), cut=st.integers(0, 20))
 def test_what_was_appended_is_read_back_equal(open_log: Open, entries: list[Entry], cut: int) -> None:
@@ -119,6 +132,10 @@ def test_what_was_appended_is_read_back_equal(open_log: Open, entries: list[Entr
             ]
             assert list(log.read(after=cut)) == list(enumerate(entries, start=1))[cut:]
             assert list(log.rows(after=cut)) == list(log.rows())[cut:]
+            outlines = list(log.outlines())
+            assert [outline.row for outline in outlines] == list(log.rows())
+            assert list(map(told_by_outline, outlines)) == list(map(told_by_entry, entries))
+            assert list(log.outlines(after=cut)) == outlines[cut:]
             for number, entry in enumerate(entries, start=1):
                 assert log.find(entry.episode, entry.step) == (number, entry)
             log.integrity_check()

@@ -117,7 +117,7 @@ def accept(line: str) -> None:
     """Raise if a command, an option, a value or a setting named by ``--set`` would be refused."""
     context = parse(shlex.split(line)[1:])
     if context is not None and context.params.get("overrides"):
-        preset = context.params["preset"]
+        preset = context.params.get("preset", "default")
         resolve("default" if preset.endswith(".toml") else preset, overrides=context.params["overrides"])
     target = None if context is None else context.params.get("target")
     if target is not None and ":" not in target and not target.endswith(".toml"):

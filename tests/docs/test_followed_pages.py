@@ -18,7 +18,9 @@ STORIES = (
     ("docs/how-to/explore-your-own.md",),
     ("docs/how-to/write-a-plugin.md",),
     ("docs/how-to/campaign.md",),
+    ("docs/how-to/train-with-gymnasium.md",),
     ("docs/reference/synthetic.md",),
+    ("docs/how-to/go-back-to-a-state.md",),
 )
 """Pages that are followed in one folder, one after the other. All explorations they show are short."""
 

@@ -5,105 +5,153 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.console import Console
 from rich.markup import escape
 
-from screensearch import Decision, Run, Screen, ScreenSearchError, open_run
-from screensearch.cli.output import as_json_option, console, print_json, run_argument, say
+from screensearch import Screen, open_run
+from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
+from screensearch.domain.screen import StateId
+from screensearch.explore.redaction import Redaction
+from screensearch.view.drawing import draw
+from screensearch.view.explaining import explain as explain_screens
+from screensearch.view.founders import Founders
+from screensearch.view.messages import DecisionInfo, Explanation
+from screensearch.view.reading import Reading
+from screensearch.view.sights import Sights
+
+SHOWN = 12
+"""Atoms of each kind that are listed; --all lists them all."""
 
 
 @click.command()
 @run_argument
 @click.argument("first")
 @click.argument("second", required=False)
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.png",
+    help="Draw both screenshots side by side, with what they share and what they do not marked, into a file.",
+)
+@click.option("--all", "everything", is_flag=True, help="List all atoms that differ, not only the first.")
 @as_json_option
-def explain(run: Path, first: str, second: str | None, as_json: bool) -> None:
+def explain(
+    run: Path, first: str, second: str | None, picture: Path | None, everything: bool, as_json: bool
+) -> None:
     """Why two screens of a RUN are, or are not, one state.
 
     FIRST and SECOND are states (12: the screen that founded state 12) or log entries (@345: the screen
-    that entry 345 ended on). An entry alone is explained by the decision that was logged for it. A state
-    is judged by its founding screen, so two entries of one state need not be alike themselves.
+    that entry 345 ended on). One alone is explained by its decision: an entry by the state it joined or
+    founded, a state by its founding; with the states that were considered then, and how near they came.
+    A state is judged by its founding screen, so two entries of one state need not be alike themselves.
     """
     with open_run(run) as opened:
-        decision: Decision | None = None
-        if second is None:
-            decision = _logged_decision(opened, first)
-            first, second = str(decision.state), first
-        a, b = _named_screen(opened, first), _named_screen(opened, second)
-        comparison, one_state = opened.explain(a, b), opened.joins(a, b)
-        states = [_state_of(opened, name) for name in (first, second)]
-        settings = opened.settings.identify
-    apart = [name for name in settings.filters if getattr(a.metadata, name) != getattr(b.metadata, name)]
+        sights, redaction = Sights(), Redaction(opened.settings)
+
+        def look(state: StateId, row: int, screen: Screen) -> None:
+            sights.add(state, redaction.screen(opened.log, row) if redaction.active else screen)
+
+        founders = Founders.of(opened.log, look)
+        explained = explain_screens(opened, first, second, title=sights.title, founders=founders)
+    if picture is not None:
+        _draw(run, explained, picture)
     if as_json:
-        print_json(
-            {
-                "run": str(run),
-                "first": first,
-                "second": second,
-                "decision": decision,
-                "states": states,
-                "would_merge": one_state,
-                "identifier": settings.identifier,
-                "threshold": settings.merge.threshold,
-                "differing_filters": apart,
-                "comparison": comparison,
-            }
-        )
+        print_json(explained)
         return
     out = console()
-    if decision is not None:
-        say(out, _told(decision, second))
-    for name, state in zip((first, second), states, strict=True):
-        if name.startswith("@"):
-            say(out, f"{name} is logged as {'no state' if state is None else f'state {state}'}")
-    verdict = "would be one state" if one_state else "would be two states"
-    say(out, f"compared with each other, {first} and {second} [bold]{verdict}[/] by {settings.identifier}:")
+    if explained.decision is not None:
+        say(out, _decision_in_words(explained, explained.decision))
+    for side in (explained.first, explained.second):
+        if side.name.startswith("@") and (side is explained.first or explained.decision is None):
+            state = "no state" if side.state is None else f"state {side.state}"
+            say(out, f"{side.name} is logged as {state}")
+    _tell_considered(out, explained)
+    _tell_comparison(out, explained, everything=everything)
+    if picture is not None:
+        say(out, f"\nDrawn side by side: {escape(str(picture))}")
+
+
+def _draw(run: Path, explained: Explanation, picture: Path) -> None:
+    reading = Reading(run, run.name)
+    try:
+        reading.follow()
+        draw(reading, explained, picture)
+    finally:
+        reading.close()
+
+
+def _decision_in_words(explained: Explanation, decision: DecisionInfo) -> str:
+    name, state = explained.second.name, decision.state
+    nearest = "" if explained.considered else ", the first of its kind"
+    words = {
+        "new": f"founded state {state}: nothing scored over the threshold{nearest}",
+        "match": f"joined state {state} with score {decision.score:.4f}",
+        "memo": f"has the atoms of an earlier screen, and so its state: {state}",
+        "elsewhere": f"landed in state {state} of another shard",
+    }[decision.how]
+    second = decision.runner_up
+    return f"[bold]{name} {words}[/]" + (
+        "" if second is None else f"; runner-up: state {second} with {decision.runner_up_score:.4f}"
+    )
+
+
+def _tell_considered(out: Console, explained: Explanation) -> None:
+    """The states that could have been joined, as a table."""
+    if not explained.considered:
+        return
+    numbers = ("state", "score", "cell×role", "cell×text")
+    rows = table(*numbers, "", "what it is", right=numbers)
+    decision = explained.decision
+    assert decision is not None  # only a decision considers anything
+    for each in explained.considered:
+        verdict = "passes" if each.passes else "below"
+        chosen = each.state == decision.state and decision.how != "new"
+        rows.add_row(
+            str(each.state),
+            f"{each.score:.4f}",
+            f"{each.role_jaccard:.4f}",
+            f"{each.text_jaccard:.4f}",
+            "[bold]joined[/]" if chosen else verdict,
+            escape(each.title),
+        )
+    say(out, f"\nIt was compared with the states known then (threshold {explained.threshold:g}); the best:")
+    out.print(rows)
+    best = explained.considered[0]
+    if decision.how != "new" and best.state != decision.state:
+        say(
+            out,
+            "[dim]hybrid takes the highest-ranked that passes, not the best score[/]"
+            if explained.identifier == "hybrid"
+            else f"[dim]state {best.state} scores as well or better, and was not chosen[/]",
+        )
+    say(out, "")
+
+
+def _tell_comparison(out: Console, explained: Explanation, *, everything: bool) -> None:
+    first, second = explained.first.name, explained.second.name
+    decision = explained.decision
+    if decision is not None and decision.how == "new" and first == str(decision.state):
+        say(out, "There was no state of its kind to compare it with.")
+        return
+    verdict = "would be one state" if explained.one_state else "would be two states"
     say(
         out,
-        f"  score {comparison.score:.4f} (threshold {settings.merge.threshold}), "
-        f"cell×role {comparison.role_jaccard:.4f}, cell×text {comparison.text_jaccard:.4f}",
+        f"compared with each other, {first} and {second} [bold]{verdict}[/] by {explained.identifier}:",
     )
-    for name in apart:
-        one, other = getattr(a.metadata, name), getattr(b.metadata, name)
+    say(
+        out,
+        f"  score {explained.score:.4f} (threshold {explained.threshold:g}), "
+        f"cell×role {explained.role_jaccard:.4f}, cell×text {explained.text_jaccard:.4f}",
+    )
+    for name in explained.differing_filters:
+        one, other = explained.first.metadata[name], explained.second.metadata[name]
         say(out, escape(f"never compared: {name} is {one!r} and {other!r}"))
-    say(out, f"{len(comparison.shared)} atoms shared")
-    for name, atoms in ((first, comparison.only_a), (second, comparison.only_b)):
+    say(out, f"{len(explained.shared)} atoms shared")
+    for name, atoms in ((first, explained.only_first), (second, explained.only_second)):
         if atoms:
             say(out, f"\n[bold]only in {escape(name)}[/] ({len(atoms)})")
-        for atom in atoms:
+        shown = atoms if everything else atoms[:SHOWN]
+        for atom in shown:
             say(out, f"  {escape(atom)}")
-
-
-def _named_screen(run: Run, name: str) -> Screen:
-    number = name.removeprefix("@")
-    if not number.isdecimal():
-        raise ScreenSearchError(f"{name!r} is neither a state (12) nor a log entry (@345)")
-    return run.screen_of_entry(int(number)) if name.startswith("@") else run.founding_screen(int(number))
-
-
-def _logged_decision(run: Run, name: str) -> Decision:
-    if not name.startswith("@") or not name[1:].isdecimal():
-        raise ScreenSearchError(f"{name!r} alone is not a log entry (@345); name a second screen to compare")
-    decision = run.entry(int(name[1:])).decision
-    if decision is None:
-        raise ScreenSearchError(f"entry {name[1:]} of {run.path} has no decision: it reached no state")
-    return decision
-
-
-def _state_of(run: Run, name: str) -> int | None:
-    """The state that a name stands for: its own number, or what the log says of the entry."""
-    if not name.startswith("@"):
-        return int(name)
-    decision = run.entry(int(name[1:])).decision
-    return None if decision is None else decision.state
-
-
-def _told(decision: Decision, name: str) -> str:
-    how = {
-        "new": f"founded state {decision.state}: nothing scored over the threshold",
-        "match": f"joined state {decision.state} with score {decision.score:.4f}",
-        "memo": f"has the atoms of an earlier screen of state {decision.state}",
-    }[decision.how]
-    runner_up = decision.runner_up
-    return f"{name} {how}" + (
-        "" if runner_up is None else f"; runner-up: state {runner_up.state} with {runner_up.score:.4f}"
-    )
+        if len(shown) < len(atoms):
+            say(out, f"  [dim]and {len(atoms) - len(shown)} more: --all lists them[/]")

@@ -21,6 +21,7 @@ _OF_A_RUN = frozenset(
         "log.sqlite-shm",
         "artifacts",
         "truth",
+        "coverage",
         "workers",
         "owner.lock",
     }

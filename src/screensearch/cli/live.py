@@ -94,7 +94,8 @@ class LiveView:
         panel.add_row(
             f"ambiguity {progress.ambiguity:.3f}",
             f"captures {progress.captures}  crashes {progress.crashes}  hangs {progress.hangs}",
-            f"exits {progress.exits}  missed {progress.missed}  lost {progress.lost}",
+            f"exits {progress.exits}  missed {progress.missed}  lost {progress.lost}"
+            + (f"  undecided {progress.undecided}" if progress.undecided else ""),
         )
         if places:
             panel.add_row(escape(places), "", "")

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
+from keyword import iskeyword
 
 import click
 
-from screensearch.cli.apps import apps
-from screensearch.cli.campaign import campaign
-from screensearch.cli.cluster import attach, status, stop
-from screensearch.cli.doctor import doctor
-from screensearch.cli.explain import explain
-from screensearch.cli.explore import explore
-from screensearch.cli.findings import findings
 from screensearch.cli.logs import logger, logs_json, tell
-from screensearch.cli.plugins import plugins
-from screensearch.cli.show import show
-from screensearch.cli.skipped import skipped
-from screensearch.cli.states import states
 from screensearch.cli.status import INTERRUPTED_STATUS
-from screensearch.cli.study import study
-from screensearch.cli.verify import verify
 from screensearch.errors import ScreenSearchError
+from screensearch.interrupts import raise_as_usual
+
+_COMMANDS = (
+    *("apps", "attach", "campaign", "coverage", "diff", "doctor", "explain", "explore", "export", "findings"),
+    *("import", "mcp", "path", "plugins", "remerge", "replay", "script", "search", "show", "skipped"),
+    *("states", "status", "stop", "study", "verify", "view"),
+)
+_ELSEWHERE = {**dict.fromkeys(("attach", "status", "stop"), "cluster"), "import": "export"}
+"""The modules of commands that have none of their own."""
 
 
 class FriendlyGroup(click.Group):
     """Our own errors are messages for a person: shown without a traceback, with status 1.
 
-    An interrupt that no command makes something of ends with the status of one.
+    An interrupt that no command makes something of ends with the status of one. A command is loaded when it
+    is asked for: all of them take as long as all that most of them do.
     """
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module = import_module(f"screensearch.cli.{_ELSEWHERE.get(name, name)}")
+        command = getattr(module, f"{name}_" if iskeyword(name) else name)
+        assert isinstance(command, click.Command)
+        return command
 
     def invoke(self, context: click.Context) -> object:
         try:
+            raise_as_usual()
             return super().invoke(context)
         except ScreenSearchError as problem:
             if logs_json():
@@ -51,13 +62,5 @@ def main() -> None:
     """Map applications: screens become states, actions become edges, inconsistent outcomes become ambiguity.
 
     Start with `screensearch explore mousepad --minutes 2 --workers 2`, or with a command of your own:
-    `screensearch explore -- COMMAND`. Then look at the run with `screensearch show`.
+    `screensearch explore -- COMMAND`. Then look at the run with `screensearch view`, or `screensearch show`.
     """
-
-
-_COMMANDS = (
-    *(explore, campaign, apps, doctor, show, states, findings, skipped, explain, verify, plugins, study),
-    *(attach, status, stop),
-)
-for command in _COMMANDS:
-    main.add_command(command)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from screensearch import StateGraph, open_run
+from screensearch import Outcome, StateGraph, open_run
 from screensearch.act.wording import describe_actions
 from screensearch.cli.findings import AT_START
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, say_empty, table
@@ -45,6 +45,8 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
         out,
         f"[bold]{escape(described['run'])}[/]  {escape(described['environment'])}  seed {described['seed']}",
     )
+    if (origin := described["remerged_from"]) is not None:
+        say(out, f"remerged from the first {origin.entries:,} entries of {escape(origin.folder)}")
     if not described["entries"]:
         say_empty(out, run)
         return
@@ -53,6 +55,9 @@ def show(run: Path, state: int | None, as_json: bool) -> None:
         out,
         f"{described['states']:,} states, {described['edges']:,} edges in {described['entries']:,} entries",
     )
+    if described["undecided"]:
+        reasons = ", ".join(f"{count:,} {escape(why)}" for why, count in described["undecided"].items())
+        outcomes += f"\nundecided, so that nothing was done: {reasons}"
     say(out, f"{outcomes}\n[dim]graph {described['digest']}[/]")
     if ambiguous:
         rows = table("state", "action", "N", "dispersion", "leads to", right=("state", "N"))
@@ -170,6 +175,7 @@ def _failures(graph: StateGraph) -> list[dict[str, Any]]:
         for state in graph.iter_states()
         for signature, outcomes in graph.failures(state).items()
         for outcome, count in outcomes.items()
+        if outcome != Outcome.UNDECIDED  # no failure of an action, and told by its reasons
     ]
     found += [
         {"state": None, "signature": AT_START, "outcome": outcome, "count": graph.outcomes[each]}

@@ -72,6 +72,12 @@ def print_summary(summary: Summary, to_go_on: str) -> None:
     out.print(figures)
     if summary.failed_starts:
         say(out, f"{summary.failed_starts:,} of the episodes failed at the start, before there was a screen")
+    if summary.undecided:
+        say(
+            out,
+            f"{summary.undecided:,} of the steps had no action, since the model gave none that could be "
+            f"carried out: screensearch show {escape(shlex.quote(summary.run))} says why",
+        )
     if summary.worker_failures:
         words = Path(summary.run) / "workers"  # on a cluster they are on the nodes
         where = f"see {escape(str(words))}" if words.is_dir() else "Ray's logs on their nodes say why"
@@ -84,7 +90,8 @@ def print_summary(summary: Summary, to_go_on: str) -> None:
         say(out, f"The run had {had} before, all that it is asked for: nothing was done. Raise --{name}.")
     if summary.ended in ("interrupted", *_MORE):
         say(out, f"Go on with: {escape(to_go_on)}")
-    say(out, f"Look at it with: screensearch show {escape(shlex.quote(summary.run))}")
+    where = escape(shlex.quote(summary.run))
+    say(out, f"Look at it: screensearch view {where} (in a browser), or screensearch show {where}")
 
 
 def resuming(context: click.Context, summary: Summary) -> str:

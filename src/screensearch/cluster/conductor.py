@@ -181,7 +181,10 @@ class Conductor:
         """Have owners, and the workers that are there; go on with what an earlier life knew."""
         await self._workers.adopt()
         anew = await patiently(started_anew)
-        await self._owners.find({} if self._memory is None else self._memory.promised, anew=anew)
+        promised = {} if self._memory is None else self._memory.promised
+        async with asyncio.TaskGroup() as parts:
+            parts.create_task(self._workers.prepare())
+            parts.create_task(self._owners.find(promised, anew=anew))
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
             memory = replace(memory, at_start=self._owners.figures())
@@ -308,16 +311,18 @@ class Conductor:
             if self._halt.asked.is_set():
                 await self._owners.stop()
             else:
-                await self._owners.share_steps()
+                await self._owners.shares.share()
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _keep(self) -> None:
         """Let another life of this conductor know all this."""
         await self._recalled.wait()
+        memory = self._memory or Memory(time.time())
         self._memory = replace(
-            self._memory or Memory(time.time()),
+            memory,
             failures=self._workers.failures,
-            promised=self._owners.promised(),
+            # This life may be told to stop before it has found what an earlier one has promised.
+            promised=memory.promised | self._owners.promised(),
             why=self._halt.why,
             summary=self._summary,
             problem=self._problem,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import ray
 from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
 from ray._private.services import canonicalize_bootstrap_address
+from ray._private.state import available_resources_per_node
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import ActorAlreadyExistsError, AuthenticationError, GetTimeoutError, RayError
 from ray.experimental import internal_kv
@@ -23,6 +24,12 @@ from screensearch.errors import ScreenSearchError
 CONTROL = "control"
 """Calls that ask how an actor is have an event loop of their own: they are answered while it works."""
 
+
+HEAD = "node:__internal_head__"
+"""The resource that only the head's node has."""
+
+NODE = "ray.io/node-id"
+"""The label that says which node a node is."""
 
 KNOCK_SECONDS = 5.0
 AGAIN_SECONDS = 1.0
@@ -97,21 +104,32 @@ def _shut_out(address: str) -> str:
     )
 
 
+def _found(address: str) -> str:
+    """Where the cluster of this machine is, or was, when its address is `auto`."""
+    if address.rpartition(":")[2].isdecimal():
+        return address
+    try:
+        return canonicalize_bootstrap_address(address) or address
+    except (ConnectionError, ValueError):
+        return address
+
+
 def _knock(address: str) -> None:
     """See whether anyone listens at HOST:PORT and lets us in: Ray would try for minutes."""
-    host, _, port = address.rpartition(":")
+    where = _found(address)
+    host, _, port = where.rpartition(":")
     if not port.isdecimal():
-        return  # it is found in another way
+        return  # Ray will say what is wrong
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
     except OSError as problem:
         raise NoCluster(
-            f"nobody listens at {address!r}: {problem} (is the head of the cluster running there? "
+            f"nobody listens at {where!r}: {problem} (is the head of the cluster running there? "
             "docs/how-to/cluster.md begins with one)"
         ) from problem
     try:
         ensure_token_if_auth_enabled(None, create_token_if_missing=False)  # without one, Ray would abort
-        GcsClient(address=address)
+        GcsClient(address=where)
     except AuthenticationError as problem:
         raise NoCluster(_shut_out(address)) from problem
     except (RayError, RuntimeError):  # it may be busy: Ray tries longer, and tells more
@@ -138,13 +156,25 @@ def slots() -> tuple[float, float]:
     return offered.get(SLOT, 0.0), left.get(SLOT, 0.0)
 
 
+def slot_elsewhere(node: str) -> bool:
+    """Whether another node than this one has a slot left, as far as is known."""
+    left: dict[str, dict[str, float]] = available_resources_per_node()
+    return any(each.get(SLOT, 0.0) >= 1 for other, each in left.items() if other != node)
+
+
 def nodes_alive() -> set[str]:
     """The addresses of the nodes that the cluster takes for alive."""
     return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
 
 
 def this_node() -> str:
+    """The address of this node."""
     return str(ray.util.get_node_ip_address())
+
+
+def this_node_id() -> str:
+    """What the cluster calls this node: what can be avoided."""
+    return str(ray.get_runtime_context().get_node_id())
 
 
 def find_actor(name: str) -> Any:
@@ -193,20 +223,49 @@ def started_anew() -> bool:
         return bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
 
-def place(kind: type, name: str, *arguments: object, takes_slot: bool = False, restarts: bool = False) -> Any:
-    """Start an actor that outlives whoever started it; `restarts`: also its process and its node."""
+def place(
+    kind: type,
+    name: str,
+    *arguments: object,
+    takes_slot: bool = False,
+    restarts: bool = False,
+    at_head: bool = False,
+    avoid: str = "",
+) -> Any:
+    """Start an actor that outlives whoever started it; `restarts`: also its process and its node.
+
+    `at_head` places it beside Ray's head, where one is known. `avoid` is a node that has become silent: the
+    actor comes to another one, if there is any with room for it.
+    """
     made = ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]
     return made.options(
         name=name,
         namespace=NAMESPACE,
         lifetime="detached",
-        num_cpus=0,
-        # Desktops are what a machine is busy with: two of them are better off on two machines.
-        scheduling_strategy="SPREAD" if takes_slot else "DEFAULT",
-        resources={SLOT: 1} if takes_slot else None,
         max_restarts=-1 if restarts else 0,
         max_concurrency=10_000,
+        **_needs(takes_slot=takes_slot, at_head=at_head and HEAD in ray.cluster_resources()),
+        **_elsewhere(avoid),
     ).remote(*arguments)
+
+
+def _needs(*, takes_slot: bool, at_head: bool) -> dict[str, Any]:
+    """What an actor takes of its node, and how one is chosen among those that have it."""
+    needs: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
+    if takes_slot:
+        return needs | {"resources": {SLOT: 1}}
+    if at_head:
+        return needs | {"resources": {HEAD: 0.001}}
+    # One byte is as good as nothing. But what needs nothing is placed by any node, perhaps by one that is
+    # frozen; what needs something is placed by the node of whoever asks.
+    return needs | {"memory": 1}
+
+
+def _elsewhere(avoid: str) -> dict[str, Any]:
+    """For as long as Ray has not noticed that a node is gone, it would place things there."""
+    if not avoid:
+        return {}
+    return {"label_selector": {NODE: f"!{avoid}"}, "fallback_strategy": [{"label_selector": {}}]}
 
 
 def control(method: Any) -> Any:

@@ -165,7 +165,7 @@ def _conduct(
     )
     try:
         with _within_reach():
-            place(Conductor, conductor_name(job.run), job, restarts=True)
+            place(Conductor, conductor_name(job.run), job, restarts=True, at_head=True)
     except NameTaken as problem:  # by another command at this moment
         raise _busy(folder) from problem
 

@@ -65,6 +65,7 @@ class WorkerReport:
     """How a worker is, in its own words."""
 
     node: str
+    node_id: str
     process: int
     silent_seconds: float  # since it last heard of an owner, or was started
     waits: bool  # for an owner, which is not its fault
@@ -72,6 +73,7 @@ class WorkerReport:
     steps: int  # of this life
     starts: int  # since the last of them
     told_to_end: bool  # it has no step under way any more
+    begun: bool = True  # it was told what to do
     ended: bool = False
     failed: Failed | None = None
 
@@ -115,6 +117,7 @@ class OwnerReport:
     """How an owner is: its figures, and what keeps it busy."""
 
     node: str
+    node_id: str
     process: int
     figures: Figures
     key: ShardKey | None  # of the shard, once it has a screen

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from screensearch.cluster.engine import control, this_node
+from screensearch.cluster.engine import control, this_node, this_node_id
 from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
@@ -37,7 +37,7 @@ class ShardOwner:
     """One shard. How it is can be asked also while it waits for the database."""
 
     def __init__(self) -> None:
-        self._node = this_node()
+        self._node, self._node_id = this_node(), this_node_id()
         self._shard: ShardStore | None = None
         self._serving: Serving | None = None
         self._epoch = 0
@@ -156,6 +156,7 @@ class ShardOwner:
         shard, waiting = self._shard, list(self._waiting.values())
         return OwnerReport(
             node=self._node,
+            node_id=self._node_id,
             process=os.getpid(),
             figures=Figures() if shard is None else figures_of(shard),
             key=self._key,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from screensearch.cluster.engine import (
@@ -18,8 +19,10 @@ from screensearch.cluster.engine import (
     patiently,
     place,
 )
-from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
+from screensearch.cluster.names import Job, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
+from screensearch.cluster.shards import Ready, Shard
+from screensearch.cluster.shares import Shares
 from screensearch.domain.shard import ShardKey
 from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.progress import Figures
@@ -30,11 +33,20 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
 """How often owners are asked how they are."""
 
-SILENT_SECONDS = 4.0
+SILENT_SECONDS = 5.0
 """Whoever does not say how it is for so long is replaced; an owner only if it records nothing, either."""
 
 IDLE_SECONDS = 2.0
-"""For so long an owner that is silent must have recorded nothing to be taken for gone."""
+"""The last of these seconds, in which an owner must have recorded nothing to be taken for gone."""
+
+DOUBT_SECONDS = 2.5
+"""Whoever is silent for so long is left alone, but the process that would take its place is started."""
+
+DOUBT_AGAIN_SECONDS = 60.0
+"""After that was for nothing it is not done for so long: where much is busy, it would only add to that."""
+
+START_SECONDS = 30.0
+"""For so long the process of an owner may take to start."""
 
 OPEN_SECONDS = 600.0
 """For so long an owner may fold a log before it is taken for stuck."""
@@ -54,27 +66,6 @@ class AtWork:
     at_work: list[int]
 
 
-@dataclass
-class _Shard:
-    """One shard over its owners."""
-
-    number: int
-    steps: int | None  # that its owners may grant in all, those taken before included
-    ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
-    key: ShardKey | None = None
-    generation: int = 0  # of its latest owner
-    place: Place | None = None
-    actor: Any = None
-    report: OwnerReport | None = None
-    serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
-    watching: asyncio.Task[None] | None = None
-    refusals: int = 0  # owners in a row that could not open the log where they were
-
-    @property
-    def figures(self) -> Figures:
-        return Figures() if self.report is None else self.report.figures
-
-
 class Owners:
     """All shards of a run, each with an owner, always."""
 
@@ -82,8 +73,11 @@ class Owners:
         self._job = job
         self._workers = workers
         self._on_trouble = on_trouble
-        self._shards: dict[int, _Shard] = {}
+        self._shards: dict[int, Shard] = {}
         self._stopping = False
+        self.shares = Shares(
+            self._shards, steps=job.stop.steps, workers=job.workers, ask=self.ask, look=self._look
+        )
         self._hopeless: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def __iter__(self) -> Iterator[int]:
@@ -106,15 +100,17 @@ class Owners:
                 f"the database has no log of the run at {self._job.folder}: it was deleted there, or "
                 "the backup that was restored is older"
             )
+        found: list[Shard] = []
         for number in sorted({*numbers, *promised}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
             ours = anew or number not in numbers
-            shard = _Shard(number, steps, ours, promised.get(number), generations.get(number, 0))
-            await self._adopt(shard)
+            found.append(Shard(number, steps, ours, promised.get(number), generations.get(number, 0)))
+        await asyncio.gather(*map(self._adopt, found))  # those that are silent are waited for together
+        for shard in found:
             self._have(shard)
         for shard in list(self._shards.values()):
             await shard.serving.wait()
-        await self._count_steps_once()
+        await self.shares.count_once()
 
     async def _numbers(self) -> list[int]:
         store = PostgresStore(self._job.store, self._job.run)
@@ -134,7 +130,7 @@ class Owners:
                     found[int(shard)] = max(found.get(int(shard), 0), int(generation))
         return found
 
-    async def _adopt(self, shard: _Shard) -> None:
+    async def _adopt(self, shard: Shard) -> None:
         """Let an owner go on that was at work before: it need not be replaced, if it can be heard of."""
         name = owner_name(self._job.run, shard.number, shard.generation)
         actor = await asyncio.to_thread(find_actor, name) if shard.generation else None
@@ -147,7 +143,7 @@ class Owners:
         shard.steps = shard.report.limit
         shard.serving.set()
 
-    def _have(self, shard: _Shard) -> None:
+    def _have(self, shard: Shard) -> None:
         self._shards[shard.number] = shard
         shard.watching = asyncio.ensure_future(self._watch(shard))
         shard.watching.add_done_callback(self._watched)
@@ -158,17 +154,6 @@ class Owners:
         if problem is not None and not self._hopeless.done():
             self._hopeless.set_exception(problem)
 
-    async def _count_steps_once(self) -> None:
-        """Together the shards grant as many steps as the run shall have: the first one has what is left."""
-        first = self._shards[0]
-        if self._job.stop.steps is None or first.steps is None:
-            return
-        others = sum(
-            max(each.steps or 0, each.figures.steps) for each in self._shards.values() if each != first
-        )
-        first.steps = await self.ask(0, "allot", max(0, self._job.stop.steps - others))
-        await self._look(first)
-
     def shard(self, key: ShardKey) -> int:
         """The shard of screens like these, made if there is none."""
         for shard in self._shards.values():
@@ -177,7 +162,7 @@ class Owners:
         free = next((shard for shard in self._shards.values() if shard.key is None), None)
         if free is None:
             number = max(self._shards, default=-1) + 1
-            free = _Shard(number, None if self._job.stop.steps is None else 0, ours=True)
+            free = Shard(number, None if self._job.stop.steps is None else 0, ours=True)
             self._have(free)
         free.key = key
         return free.number
@@ -196,7 +181,8 @@ class Owners:
                 return await ask(getattr(shard.actor, method).remote(*arguments))
             except Gone as problem:
                 log.warning("the owner of shard %d did not %s: %s", number, method, _words(problem))
-                await asyncio.sleep(LOOK_SECONDS)
+                if shard.serving.is_set():  # nobody has found out yet
+                    await asyncio.sleep(LOOK_SECONDS)
 
     async def ask_all(self, method: str, *arguments: object) -> list[Any]:
         """The answers of all owners, in order of their shards."""
@@ -206,33 +192,6 @@ class Owners:
         """Let no more steps be granted, by later owners neither."""
         self._stopping = True
         await self.ask_all("stop")
-
-    async def share_steps(self) -> None:
-        """Let an owner that soon has no step left to grant have half of what another has more."""
-        if self._job.stop.steps is None or len(self._shards) == 1:
-            return
-        for shard in [each for each in self._shards.values() if _left(each) <= self._job.workers]:
-            rich = max(self._shards.values(), key=_left)
-            more = (_left(rich) - _left(shard)) // 2
-            if more and shard.serving.is_set() and rich.serving.is_set():
-                await self._move(more, rich, shard)
-
-    async def _move(self, steps: int, source: _Shard, target: _Shard) -> None:
-        """Let one grant fewer steps, then another as many more. Limits are said, not changes: an owner may be
-        replaced at any moment, and its successor be told again."""
-        before = source.steps or 0
-        source.steps = await self.ask(source.number, "allot", before - steps)
-        target.steps = (target.steps or 0) + before - source.steps
-        target.steps = await self.ask(target.number, "allot", target.steps)
-        await self._look(target)
-        await self._look(source)
-
-    @property
-    def out_of_steps(self) -> bool:
-        """Whether no owner has a step left to grant. Of several, each may keep one that nobody comes for."""
-        if self._job.stop.steps is None:
-            return False
-        return sum(map(_left, self._shards.values())) < len(self._shards)
 
     @property
     def under_way(self) -> int:
@@ -246,7 +205,7 @@ class Owners:
     async def renew(self) -> None:
         """Hear of all of them now."""
 
-        async def hear(shard: _Shard) -> None:
+        async def hear(shard: Shard) -> None:
             await shard.serving.wait()
             await self._look(shard)
 
@@ -259,7 +218,7 @@ class Owners:
         return digests
 
     def views(self) -> tuple[OwnerView, ...]:
-        return tuple(_view(shard) for _, shard in sorted(self._shards.copy().items()))
+        return tuple(shard.view() for _, shard in sorted(self._shards.copy().items()))
 
     def promised(self) -> dict[int, ShardKey]:
         """The shards that screens have, by number."""
@@ -270,6 +229,7 @@ class Owners:
         for shard in self._shards.values():
             if shard.watching is not None:
                 shard.watching.cancel()
+            shard.dismiss()
 
     async def records(self, number: int) -> bool:
         """Whether the log of a shard grows: then its owner is alive, and another would be no faster.
@@ -286,24 +246,56 @@ class Owners:
 
     # -- one shard ----------------------------------------------------------------------------
 
-    async def _watch(self, shard: _Shard) -> None:
+    async def _watch(self, shard: Shard) -> None:
         while True:
             if not shard.serving.is_set():
                 await self._replace(shard)
                 continue
-            trouble = await self._look(shard)
-            if trouble == _SILENT and await self.records(shard.number):
+            looking = asyncio.ensure_future(self._look(shard))
+            growing = asyncio.ensure_future(self._records_at_last(shard.number))
+            try:
+                if not (await asyncio.wait({looking}, timeout=DOUBT_SECONDS))[0]:
+                    await self._make_ready(shard)
+                trouble = await looking
+                busy = trouble == _SILENT and await growing
+            finally:
+                looking.cancel()
+                growing.cancel()
+            if busy:
                 self._on_trouble(
                     f"the owner of shard {shard.number} has more to do than its machine can bear"
                 )
             elif trouble and trouble != CLOSED:
                 self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
+                silent = shard.report if trouble == _SILENT else None
+                shard.avoid = "" if silent is None else silent.node_id
                 shard.serving.clear()
                 end(shard.actor)
             else:
+                if shard.ready is not None:
+                    shard.dismiss()
+                    shard.doubted = time.monotonic()
                 await asyncio.sleep(LOOK_SECONDS)
 
-    async def _look(self, shard: _Shard) -> str:
+    async def _make_ready(self, shard: Shard) -> None:
+        """Have the process of another owner started elsewhere, in case that this one is gone for good."""
+        doubted = time.monotonic() - shard.doubted < DOUBT_AGAIN_SECONDS
+        if doubted or shard.ready is not None or shard.report is None:
+            return
+        shard.latest = 1 + max(shard.generation, shard.latest)
+        name = owner_name(self._job.run, shard.number, shard.latest)
+        try:
+            actor = await asyncio.to_thread(place, ShardOwner, name, avoid=shard.report.node_id)
+        except Gone:  # another one is placed when it is needed
+            return
+        shard.ready = Ready(shard.latest, actor)
+
+    async def _records_at_last(self, number: int) -> bool:
+        """The same at the end of the time in which its owner may be silent, so that it costs no more time."""
+        await asyncio.sleep(SILENT_SECONDS - IDLE_SECONDS)
+        return await self.records(number)
+
+    async def _look(self, shard: Shard) -> str:
         """Hear of an owner; why it should be replaced, if so."""
         try:
             shard.report = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
@@ -313,31 +305,33 @@ class Owners:
         shard.key = shard.report.key or shard.key  # it knows best: what it has recorded stays
         return shard.report.failure
 
-    async def _replace(self, shard: _Shard) -> None:
+    async def _replace(self, shard: Shard) -> None:
         """Another owner for a shard. All but the first of an exploration take the log from the one before."""
-        shard.generation += 1
+        if shard.report is None and shard.steps == 0:
+            await self.shares.endow(shard)
+        ready, shard.ready = shard.ready, None
+        shard.generation = 1 + max(shard.generation, shard.latest) if ready is None else ready.generation
         take_over = shard.generation > 1 or shard.ours or self._job.take_over
         name = owner_name(self._job.run, shard.number, shard.generation)
-        workers, actor = self._workers(shard.number), None
+        workers = self._workers(shard.number)
+        actor: Any = None if ready is None else ready.actor
         try:
-            actor = await asyncio.to_thread(place, ShardOwner, name)
-            await ask(
-                actor.open.remote(
-                    self._job,
-                    shard.number,
-                    shard.steps,
-                    take_over=take_over,
-                    lives=workers.lives,
-                    at_work=workers.at_work,
-                ),
-                seconds=OPEN_SECONDS,
+            if actor is None:
+                actor = await asyncio.to_thread(place, ShardOwner, name, avoid=shard.avoid)
+            opening = actor.open.remote(
+                self._job,
+                shard.number,
+                shard.steps,
+                take_over=take_over,
+                lives=workers.lives,
+                at_work=workers.at_work,
             )
+            await _opened(actor, opening)
             shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
             if self._stopping:
                 await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
-            why = f"not within {OPEN_SECONDS:.0f} s" if isinstance(problem, TimeoutError) else _words(problem)
-            self._on_trouble(f"the log of shard {shard.number} could not be opened: {why}")
+            self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
             if actor is not None:
                 end(actor)
             self._lose_hope(shard, cause_of(problem), take_over=take_over)
@@ -350,7 +344,7 @@ class Owners:
         shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
         shard.serving.set()
 
-    def _lose_hope(self, shard: _Shard, problem: BaseException, *, take_over: bool) -> None:
+    def _lose_hope(self, shard: Shard, problem: BaseException, *, take_over: bool) -> None:
         """End the run if another try would fail as this one did. A database that is away comes back."""
         if not isinstance(problem, ScreenSearchError):
             return
@@ -364,30 +358,32 @@ class Owners:
             self._hopeless.set_exception(problem)
 
 
-def _left(shard: _Shard) -> int:
-    return 0 if shard.report is None else shard.report.left or 0
+async def _opened(actor: Any, opening: Any) -> None:
+    """Wait until an owner has opened its log, for as long as it says how it is: it may have much to fold."""
+    waiting = asyncio.ensure_future(ask(opening, seconds=OPEN_SECONDS))
+    try:
+        await _told(actor, START_SECONDS, f"its process did not start within {START_SECONDS:.0f} s")
+        while not (await asyncio.wait([waiting], timeout=LOOK_SECONDS))[0]:
+            await _told(actor, SILENT_SECONDS, _SILENT)
+        try:
+            await waiting
+        except TimeoutError:
+            raise TimeoutError(f"not within {OPEN_SECONDS:.0f} s") from None
+    finally:
+        waiting.cancel()
 
 
-def _view(shard: _Shard) -> OwnerView:
-    state, report = "serving" if shard.serving.is_set() else "opening", shard.report
-    if report is None:
-        return OwnerView(shard.number, shard.generation, state)
-    return OwnerView(
-        shard=shard.number,
-        generation=shard.generation,
-        state=state,
-        node=report.node,
-        process=report.process,
-        queue=report.queue,
-        answer_seconds=report.answer_seconds,
-        epoch=report.epoch,
-        metrics=report.metrics,
-    )
+async def _told(actor: Any, seconds: float, otherwise: str) -> None:
+    """Hear how an owner is; `TimeoutError` with those words when it does not say."""
+    try:
+        await ask(actor.report.remote(), seconds=seconds)
+    except TimeoutError:
+        raise TimeoutError(otherwise) from None
 
 
 def _words(problem: BaseException) -> str:
     """The first line of what was raised, or what it is when it says nothing."""
     if isinstance(problem, TimeoutError):
-        return _SILENT
+        return str(problem) or _SILENT
     cause = cause_of(problem)
     return next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)

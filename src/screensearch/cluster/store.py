@@ -36,6 +36,9 @@ ANSWER_SECONDS = 5.0
 AGAIN_SECONDS = 0.2
 """Between two tries."""
 
+BETWEEN_SECONDS = 1.0
+"""How often it is asked after while it is being replaced."""
+
 ALONE_SECONDS = 900.0
 """A worker that nobody has answered for so long ends: its run is over, or its cluster is."""
 
@@ -204,13 +207,15 @@ class ClusterStore:
 
     async def _patiently(self, answering: asyncio.Future[Any], place: Place, until: float) -> object:
         """The answer of an owner; None once another has taken its place."""
+        patience = ANSWER_SECONDS
         while time.monotonic() < until:
-            done, _ = await asyncio.wait({answering}, timeout=ANSWER_SECONDS)
+            done, _ = await asyncio.wait({answering}, timeout=patience)
             if done:
                 return answering.result()
             now, _ = await self._locate(place.shard)
             if now is not None and now != place:
                 break
+            patience = BETWEEN_SECONDS if now is None else ANSWER_SECONDS
         answering.cancel()
         return None
 

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from screensearch.cluster.engine import control, this_node
+from screensearch.cluster.engine import control, this_node, this_node_id
 from screensearch.cluster.names import Task, WorkerReport, WrongVersion, check_version
 from screensearch.cluster.store import ClusterStore
 from screensearch.errors import FormatError, RunNotFound
@@ -21,24 +21,37 @@ log = logging.getLogger(__name__)
 
 
 class ClusterWorker:
-    """One life of a worker. It begins to work when it is placed, and is asked now and then how it is."""
+    """One life of a worker. It begins to work when it is told to, and is asked now and then how it is.
 
-    def __init__(self, task: Task) -> None:
+    Its process can be started before it is known what there is to do.
+    """
+
+    def __init__(self) -> None:
         give_large_blocks_back()
-        self._node = this_node()
-        self._task = task
-        self._store = ClusterStore(task.run, task.life)
+        self._node, self._node_id = this_node(), this_node_id()
+        self._placed = time.monotonic()
+        self._store: ClusterStore | None = None
+        self._working: asyncio.Future[None] | None = None
         self._failed: Failed | None = None
-        self._working = asyncio.ensure_future(self._work())
 
-    async def _work(self) -> None:
+    async def begin(self, task: Task) -> None:
+        """Begin to work. Told twice, it goes on with what it was told first."""
+        if self._working is None:
+            self._store = self.open_store(task)
+            self._working = asyncio.ensure_future(self._work(task, self._store))
+
+    def open_store(self, task: Task) -> ClusterStore:
+        """The store that it works with."""
+        return ClusterStore(task.run, task.life)
+
+    async def _work(self, task: Task, store: ClusterStore) -> None:
         try:
-            self._failed = _unfit(self._task) or await carry_out(self._task.assignment, self._store)
+            self._failed = _unfit(task) or await carry_out(task.assignment, store)
         except (
             Exception,
             asyncio.CancelledError,
         ) as problem:  # of whatever plugin
-            log.exception("worker %d failed", self._task.assignment.worker)
+            log.exception("worker %d failed", task.assignment.worker)
             self._failed = Failed(f"{type(problem).__name__}: {problem}")
 
     @control
@@ -47,14 +60,16 @@ class ClusterWorker:
         store = self._store
         return WorkerReport(
             node=self._node,
+            node_id=self._node_id,
             process=os.getpid(),
-            silent_seconds=time.monotonic() - store.heard,
-            waits=store.waits,
-            shard=store.shard,
-            steps=store.steps,
-            starts=store.starts,
-            told_to_end=store.told_to_end,
-            ended=self._working.done(),
+            silent_seconds=time.monotonic() - (self._placed if store is None else store.heard),
+            waits=store is None or store.waits,
+            shard=0 if store is None else store.shard,
+            steps=0 if store is None else store.steps,
+            starts=0 if store is None else store.starts,
+            told_to_end=store is not None and store.told_to_end,
+            begun=store is not None,
+            ended=self._working is not None and self._working.done(),
             failed=self._failed,
         )
 

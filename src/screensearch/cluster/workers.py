@@ -9,15 +9,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from screensearch.cluster.engine import Gone, actors_of, ask, end, find_actor, patiently, place
+from screensearch.cluster.engine import (
+    Gone,
+    actors_of,
+    ask,
+    end,
+    find_actor,
+    patiently,
+    place,
+    slot_elsewhere,
+)
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, worker_name
-from screensearch.cluster.owners import LOOK_SECONDS, AtWork, Owners
+from screensearch.cluster.owners import (
+    DOUBT_AGAIN_SECONDS,
+    DOUBT_SECONDS,
+    LOOK_SECONDS,
+    AtWork,
+    Owners,
+)
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import settings_from_document
 from screensearch.errors import ScreenSearchError
@@ -52,6 +68,14 @@ class Hopeless(ScreenSearchError):
         self.never_started = never_started
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """A life that has not begun: its process starts while owners are told of the end of the one before."""
+
+    life: int
+    actor: Any
+
+
 @dataclass
 class _Worker:
     """A worker over its lives."""
@@ -59,6 +83,9 @@ class _Worker:
     number: int
     life: int = 0
     actor: Any = None
+    ready: _Ready | None = None  # the next life
+    avoid: str = ""  # the node on which the latest life became silent
+    doubted: float = -math.inf  # when another life was last made ready for nothing
     report: WorkerReport | None = None
     state: str = WAITS
     failures: int = 0
@@ -123,6 +150,10 @@ class Workers:
                         end(worker.actor)
                     worker.life, worker.actor, worker.adopted, worker.over = int(life), actor, True, False
 
+    async def prepare(self) -> None:
+        """Have the processes of those that are not at work started: they need no owner for that."""
+        await asyncio.gather(*(self._make_ready(worker) for worker in self._workers if not worker.adopted))
+
     async def miss(self, owners: Owners) -> None:
         """Those that went together with the conductor before this one: their steps are lost."""
         await asyncio.gather(
@@ -138,6 +169,7 @@ class Workers:
         for worker in self._workers:
             if worker.at_work:
                 end(worker.actor)
+            _dismiss(worker)
 
     async def tend(self, owners: Owners) -> None:
         """Give each one life after another while there is work left to do; `Hopeless` when none can."""
@@ -148,9 +180,11 @@ class Workers:
     # -- one worker ---------------------------------------------------------------------------
 
     async def _tend(self, worker: _Worker, owners: Owners) -> None:
-        while worker.adopted or not (self._halt.asked.is_set() or owners.out_of_steps):
+        while worker.adopted or not (self._halt.asked.is_set() or owners.shares.out_of_steps):
             why = await self._live(worker, owners)
             report = worker.report
+            if why is not None and worker.ready is None and (report is None or report.failed is None):
+                await self._make_ready(worker)  # it was not its fault: there will be another one at once
             # Whoever was told to end, or found nothing to do, had no step under way.
             owes = report is None or not (report.told_to_end or (report.failed and report.failed.gave_up))
             await self._bury(worker, owners, why if why is not None and owes else "")
@@ -163,6 +197,7 @@ class Workers:
             self._on_trouble(f"worker {worker.number}: {why}")
             await self._pause(worker, why, begun=owners.figures().steps > 0)
             worker.state = WAITS
+        _dismiss(worker)
         worker.state = ENDED
 
     async def _bury(self, worker: _Worker, owners: Owners, why: str) -> None:
@@ -206,6 +241,7 @@ class Workers:
             return
         worker.state = RESTS
         worker.rests += 1
+        _dismiss(worker)
         if not any(each.has_hope for each in self._workers):
             raise Hopeless(problem, never_started=never_started)
         await self._wait(min(REST_SECONDS * 2.0 ** (worker.rests - 1), LONGEST_REST_SECONDS))
@@ -220,20 +256,34 @@ class Workers:
         """One life of a worker; why it failed, if it did."""
         if not worker.adopted:
             begins = await owners.ask_all("beginning", worker.number)
-            # Beyond all that anyone remembers; by the clock beyond what nobody does.
-            worker.life = 1 + max(worker.life, time.time_ns(), *(each.life for each in begins))
-            worker.report, worker.over = None, False
-            name = worker_name(self._job.run, worker.number, worker.life)
-            task = self._task(worker, max(each.episode for each in begins))
-            try:
-                worker.actor = await asyncio.to_thread(place, ClusterWorker, name, task, takes_slot=True)
-            except Gone as problem:
-                return f"it could not be placed: {_first_line(problem)}"
+            known = max(worker.life, *(each.life for each in begins))
+            worker.report = None
+            if worker.ready is not None and worker.ready.life <= known:  # the clock was set back
+                _dismiss(worker)
+            if worker.ready is None:
+                problem = await self._make_ready(worker, beyond=known)
+                if worker.ready is None:
+                    return problem
+            worker.life, worker.actor, worker.ready = worker.ready.life, worker.ready.actor, None
+            worker.over, worker.avoid = False, ""
+            worker.actor.begin.remote(self._task(worker, max(each.episode for each in begins)))
         try:
             return await self._watch(worker, owners)
         finally:
             worker.adopted = False
             end(worker.actor)
+
+    async def _make_ready(self, worker: _Worker, *, beyond: int = 0) -> str:
+        """Have the process of another life started, where there is a slot for it; why not, if so."""
+        # Beyond all that anyone remembers; by the clock beyond what nobody does.
+        life = 1 + max(worker.life, beyond, time.time_ns())
+        name = worker_name(self._job.run, worker.number, life)
+        try:
+            actor = await asyncio.to_thread(place, ClusterWorker, name, takes_slot=True, avoid=worker.avoid)
+        except Gone as problem:
+            return f"it could not be placed: {_first_line(problem)}"
+        worker.ready = _Ready(life, actor)
+        return ""
 
     def _task(self, worker: _Worker, first_episode: int) -> Task:
         job = self._job
@@ -259,23 +309,49 @@ class Workers:
         try:
             while not waiting.done():  # until there is a slot for it
                 await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
-                needless = self._halt.asked.is_set() or owners.out_of_steps
+                needless = self._halt.asked.is_set() or owners.shares.out_of_steps
                 if needless and not waiting.done() and longest is None:
                     waiting.cancel()
                     return None
             report: WorkerReport = waiting.result()
             worker.report, worker.state = report, WORKS
+            if worker.adopted and not report.begun:
+                return "the conductor was gone before it could begin"
             while not report.ended:
                 overdue = self._overdue(report)
                 if overdue:
                     return overdue
                 await asyncio.sleep(LOOK_SECONDS)
-                worker.report = report = await ask(worker.actor.report.remote(), seconds=SILENT_SECONDS)
+                worker.report = report = await self._hear(worker, report.node_id)
         except TimeoutError:
+            worker.avoid = "" if worker.report is None else worker.report.node_id
             return f"it did not say how it was for {SILENT_SECONDS:.0f} s, so it was ended"
         except Gone as problem:
             return _first_line(problem)
         return None if report.failed is None else report.failed.message
+
+    async def _hear(self, worker: _Worker, node: str) -> WorkerReport:
+        """How a worker on a node is; `TimeoutError` if it does not say. Another life may be ready by then."""
+        hearing = asyncio.ensure_future(ask(worker.actor.report.remote(), seconds=SILENT_SECONDS))
+        try:
+            if not (await asyncio.wait({hearing}, timeout=DOUBT_SECONDS))[0]:
+                await self._doubt(worker, node)
+            report: WorkerReport = await hearing
+        finally:
+            hearing.cancel()
+        if worker.ready is not None:
+            _dismiss(worker)
+            worker.avoid, worker.doubted = "", time.monotonic()
+        return report
+
+    async def _doubt(self, worker: _Worker, node: str) -> None:
+        """Make another life ready where there is a slot, in case that this one is gone with its node."""
+        if time.monotonic() - worker.doubted < DOUBT_AGAIN_SECONDS:
+            return
+        with contextlib.suppress(Gone):
+            if await asyncio.to_thread(slot_elsewhere, node):
+                worker.avoid = node
+                await self._make_ready(worker)
 
     def _overdue(self, report: WorkerReport) -> str:
         """Why a worker should be waited for no longer, if so."""
@@ -291,6 +367,13 @@ class Workers:
                 f"its step was not done {self._halt.seconds:.0f} s after the run was to stop, so it was ended"
             )
         return ""
+
+
+def _dismiss(worker: _Worker) -> None:
+    """End the life that was to be the next one, if there is one."""
+    if worker.ready is not None:
+        end(worker.ready.actor)
+        worker.ready = None
 
 
 def shard_of_loss(stands: Mapping[int, tuple[int, int]], report: WorkerReport | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from screensearch.config.layers import load_preset, presets, resolve
+from screensearch.config.layers import changed, load_preset, presets, resolve
 from screensearch.config.settings import (
     ExploreSettings,
     Settings,
@@ -20,6 +20,7 @@ __all__ = [
     "ExploreSettings",
     "Settings",
     "StopSettings",
+    "changed",
     "check_deadlines",
     "load_preset",
     "presets",

@@ -85,6 +85,12 @@ def resolve(
     )
 
 
+def changed(settings: Settings, overrides: Sequence[str]) -> Settings:
+    """These settings, such as those of a run, changed by overrides."""
+    values = msgspec.to_builtins(settings)
+    return build([Layer("the settings", values, {}), *(override_layer(each) for each in overrides)])
+
+
 # -- reading layers -------------------------------------------------------------------------------
 
 

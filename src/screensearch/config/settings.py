@@ -103,15 +103,18 @@ _BESIDES_SECONDS = 5.0
 """How long all else in a step that finds a hang may take: the input, the picture, the report."""
 
 
-def check_deadlines(settings: Settings) -> None:
+def check_deadlines(settings: Settings, patience_seconds: float = 0.0) -> None:
     """Refuse settings of a live desktop under which a worker is given up before a hang could be told.
 
-    No other environment has to do with the table `desktop`, so these settings are not refused by themselves.
+    `patience_seconds` is how long the decision before may take. No other environment has to do with the table
+    `desktop`, so these settings are not refused by themselves.
     """
     desktop, deadline = settings.desktop, settings.explore.step_deadline_seconds
-    if telling_seconds(settings) > deadline:
+    deciding = f"{patience_seconds:g} s for a decision (select.reactive.timeout_seconds) and "
+    if telling_seconds(settings) + patience_seconds > deadline:
         raise SettingsError(
-            f"explore.step_deadline_seconds is {deadline:g}, and a hang takes desktop.hang_seconds + "
+            f"explore.step_deadline_seconds is {deadline:g}, and a hang takes "
+            f"{deciding if patience_seconds else ''}desktop.hang_seconds + "
             f"desktop.grace_seconds + desktop.settle_seconds and {_BESIDES_SECONDS:g} s = "
             f"{desktop.hang_seconds:g} + {desktop.grace_seconds:g} + {desktop.settle_seconds:g} + "
             f"{_BESIDES_SECONDS:g} s to be told, so it might be lost: "

@@ -57,6 +57,22 @@ class Image:
     pixels: bytes
 
 
+def moved(box: Box, window: Box, there: Box) -> Box:
+    """Where a box is when its window is elsewhere, and perhaps of another size.
+
+    A box or a window without a size, which says that nobody knows it, stays where it is.
+    """
+    if window == there or box.width < 0 or box.height < 0 or not (window.width > 0 and window.height > 0):
+        return box
+    across, down = there.width / window.width, there.height / window.height
+    return Box(
+        there.x + (box.x - window.x) * across,
+        there.y + (box.y - window.y) * down,
+        box.width * across,
+        box.height * down,
+    )
+
+
 def crop(image: Image, box: Box) -> Image:
     """The part of a picture under a box, cut at its edges; at least one pixel."""
     left, top = (min(max(int(at), 0), size - 1) for at, size in ((box.x, image.width), (box.y, image.height)))

@@ -17,6 +17,7 @@ class Outcome(StrEnum):
     HANG = "hang"  # the application stopped answering
     EXIT = "exit"  # the application ended by itself with status 0, as by File > Quit
     MISSED = "missed"  # the target had moved or vanished: nothing was clicked
+    UNDECIDED = "undecided"  # the selector gave no action that could be carried out: nothing was done
     LOST = "lost"  # the worker or its machine failed: says nothing about the application
 
 
@@ -154,14 +155,14 @@ class Transition:
     episode: EpisodeId
     step: int
     source: StateId
-    signature: str | None  # absent only for `LOST`, when the choice died with the worker
+    signature: str | None  # absent for `UNDECIDED`, and for `LOST` when the choice died with the worker
     outcome: Outcome
     decision: Decision | None
     screen: int | None
     choice: Choice | None
     reward: Reward | None
     evidence: Evidence
-    note: str = ""  # what the environment said about a failure
+    note: str = ""  # what the environment said about a failure, or a selector about why it chose nothing
 
     @property
     def target(self) -> StateId | None:

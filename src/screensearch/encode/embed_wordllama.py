@@ -29,7 +29,8 @@ class WordLlamaEmbedder:
         self.dimensions = self.size_for(EmbedSettings() if settings is None else settings)
         model = _load()
         self._tokenizer = model.tokenizer
-        self._vectors: Vectors = np.ascontiguousarray(model.embedding[:, : self.dimensions], np.float32)
+        # As the wheel has them, in 16 bits: half the memory, and the same numbers once they are widened.
+        self._vectors = np.ascontiguousarray(model.embedding[:, : self.dimensions], np.float16)
 
     @staticmethod
     def size_for(settings: EmbedSettings) -> int:
@@ -44,7 +45,7 @@ class WordLlamaEmbedder:
         for row, text in zip(rows, texts, strict=True):
             numbers = self._tokens(text)
             if numbers:
-                np.mean(self._vectors[numbers], axis=0, out=row)
+                np.mean(self._vectors[numbers].astype(np.float32), axis=0, out=row)
         return unit_rows(rows)
 
     def _tokens(self, text: str) -> list[int]:

@@ -90,11 +90,32 @@ class Environment(Protocol):
 
 
 @runtime_checkable
+class Configurable(Protocol):
+    """An environment that can begin as an earlier episode did, whatever the seed. Replays ask for it."""
+
+    async def reset_as(self, configuration: Mapping[str, str], seed: int) -> Start:
+        """Begin an episode, as `reset` does, with a configuration that an earlier `Start` told.
+
+        The seed decides the rest. Raises `SettingsError` for one that this environment cannot have.
+        """
+        ...
+
+
+@runtime_checkable
 class TruthTeller(Protocol):
     """An environment that knows what is really the case. Explorers never see this; studies do."""
 
     def truth(self) -> Mapping[str, Any]:
         """The truth about the latest observation, as JSON values."""
+        ...
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """An environment that can tell which lines of the application's code were run (``app.coverage``)."""
+
+    def take_measured(self) -> Mapping[str, list[int]]:
+        """The lines, by file, that were run since the last call and never before. Empty: none, or unknown."""
         ...
 
 

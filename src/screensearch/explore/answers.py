@@ -11,6 +11,9 @@ from screensearch.explore.messages import Here, Tried
 from screensearch.explore.spent import spent_at
 from screensearch.record.graph import StateGraph
 
+NOT_CARRIED_OUT = (Outcome.LOST, Outcome.UNDECIDED)
+"""Outcomes that say nothing about an action: nobody knows whether it was executed, or there was none."""
+
 
 def here_at(
     graph: StateGraph, state: StateId, row: int, *, announced: Iterable[str], settings: ExploreSettings
@@ -34,7 +37,7 @@ def tried_at(graph: StateGraph, state: StateId, announced: Iterable[str]) -> dic
     """
     tried = {signature: Tried(stats.visits, stats.value) for signature, stats in graph.tried(state).items()}
     for signature, outcomes in graph.failures(state).items():
-        failures = sum(count for outcome, count in outcomes.items() if outcome != Outcome.LOST)
+        failures = sum(count for outcome, count in outcomes.items() if outcome not in NOT_CARRIED_OUT)
         known = tried.get(signature, Tried(0, 0.0))
         visits = known.visits + failures
         if visits:

@@ -20,7 +20,8 @@ from screensearch.explore.store import make_resolver
 from screensearch.explore.worker import means_of
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
-from screensearch.record.run import Manifest, RunFolder
+from screensearch.record.run import Manifest, Provenance, RunFolder
+from screensearch.select.choose import policy_named
 from screensearch.select.priors import PRIORS
 from screensearch.select.selectors import SELECTORS
 
@@ -30,8 +31,19 @@ OBJECT = "object:"
 """How a manifest names an environment that was an object of the caller's, not a plugin."""
 
 
-def new_manifest(environment: str, settings: Settings, *, seed: int, store: str, artifacts: str) -> Manifest:
+def new_manifest(
+    environment: str,
+    settings: Settings,
+    *,
+    seed: int,
+    store: str,
+    artifacts: str,
+    remerged_from: Provenance | None = None,
+) -> Manifest:
     """What a new run is of: it has an id of its own, and begins now."""
+    policy = policy_named(settings.select.selector)
+    if policy is not None:
+        settings = replace(settings, select=policy.settled(settings.select))
     return Manifest(
         run=uuid.uuid4().hex,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -41,6 +53,7 @@ def new_manifest(environment: str, settings: Settings, *, seed: int, store: str,
         version=version("screensearch"),
         store=store,
         artifacts=artifacts,
+        remerged_from=remerged_from,
     )
 
 
@@ -72,8 +85,16 @@ def named_environment(run: RunFolder) -> str:
 def try_out(environment: str, settings: Settings) -> None:
     """Build once what a run needs before there is one: a mistake costs an error and no folder."""
     make_resolver(settings)
+    policy = policy_named(settings.select.selector)
+    patience = 0.0 if policy is None else policy.patience_seconds(settings.select)
     if environment.partition(":")[0] == DESKTOP:
-        check_deadlines(settings)
+        check_deadlines(settings, patience)
+    elif patience and patience >= settings.explore.step_deadline_seconds:
+        raise SettingsError(
+            f"a decision may take {patience:g} s (select.reactive.timeout_seconds), and a worker is given up "
+            f"after explore.step_deadline_seconds = {settings.explore.step_deadline_seconds:g}: raise the "
+            "second, or lower the first"
+        )
     asyncio.run(_open_once(environment, settings))
 
 
@@ -96,11 +117,11 @@ async def _open_once(environment: str, settings: Settings) -> None:
         ) from problem
 
 
-def check_no_loop_runs() -> None:
+def check_no_loop_runs(what: str = "an exploration") -> None:
     """Refuse to begin inside of an event loop, where another one cannot run."""
     with contextlib.suppress(RuntimeError):
         asyncio.get_running_loop()
         raise SettingsError(
-            "an exploration runs an event loop of its own and was called inside one (as in a notebook): "
+            f"{what} runs an event loop of its own and was called inside one (as in a notebook): "
             "call it in a thread, as with asyncio.to_thread"
         )

@@ -109,6 +109,7 @@ class Entries:
                 decision = self._decide(row, report.sighting, prepared)
         if report.outcome is Outcome.OK:
             assert decision is not None  # checked
+            assert report.choice is not None  # likewise
             earned = reward_on(
                 self._graph,
                 report.source,
@@ -121,7 +122,7 @@ class Entries:
             episode=report.episode,
             step=report.step,
             source=report.source,
-            signature=report.choice.signature,
+            signature=None if report.choice is None else report.choice.signature,
             outcome=report.outcome,
             decision=decision,
             screen=row,

@@ -28,7 +28,6 @@ from screensearch.explore.store import ShardStore, make_resolver
 from screensearch.explore.under_way import OnProgress, UnderWay
 from screensearch.explore.worker import NoStart
 from screensearch.record.run import RunFolder, create_run, open_run_folder, own
-from screensearch.record.stores import PostgresStore
 
 
 def start_exploration(
@@ -170,11 +169,12 @@ def _explore(
 
 def _check_one_shard(run: RunFolder) -> None:
     """Refuse a run whose screens several owners share: one alone would take theirs for new."""
-    shards = run.store.shards() if isinstance(run.store, PostgresStore) else [0]
+    shards = run.store.shards()
     if len(shards) > 1:
+        there = "resume it there, with --cluster; or" if run.manifest.store else "here it is only read;"
         raise SettingsError(
-            f"the run at {run.path} was explored on a cluster and has {len(shards)} shards: resume it there, "
-            "with --cluster"
+            f"the run at {run.path} was explored on a cluster and has {len(shards)} shards: {there} make it "
+            "a run with one log by `screensearch remerge`, and go on with that"
         )
 
 

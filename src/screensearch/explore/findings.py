@@ -9,8 +9,9 @@ Derived from the log alone, so that a finding can be read, and walked again, as 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from screensearch.domain.screen import StateId
@@ -48,14 +49,26 @@ class Finding:
 
 def find_failures(log: Log, artifacts: Artifacts) -> list[Finding]:
     """Every finding of a log: by kind, then the most frequent first, then the oldest."""
+    return find_among(log.read(), partial(_way, log), artifacts.where)
+
+
+def find_among(
+    entries: Iterable[tuple[int, Entry]],
+    way: Callable[[FailedStart | Transition], Iterable[Entry]],
+    where: Callable[[str], str],
+) -> list[Finding]:
+    """The findings among these entries of a log, which are in order.
+
+    `way` gives the episode before an entry, from its beginning; `where` tells where a picture is.
+    """
     firsts: dict[tuple[object, ...], tuple[int, FailedStart | Transition]] = {}
     counts: Counter[tuple[object, ...]] = Counter()
-    for sequence, entry in log.read():
+    for sequence, entry in entries:
         if isinstance(entry, FailedStart | Transition) and entry.outcome in FINDINGS:
             key = (entry.outcome, *_where(entry), *_with(entry))
             firsts.setdefault(key, (sequence, entry))
             counts[key] += 1
-    found = [_first(log, *first, counts[key], artifacts) for key, first in firsts.items()]
+    found = [_first(way(first[1]), *first, counts[key], where) for key, first in firsts.items()]
     return sorted(found, key=lambda each: (FINDINGS.index(each.outcome), -each.count, each.first))
 
 
@@ -70,9 +83,13 @@ def _with(entry: FailedStart | Transition) -> tuple[tuple[str, str], ...]:
 
 
 def _first(
-    log: Log, sequence: int, entry: FailedStart | Transition, count: int, artifacts: Artifacts
+    way: Iterable[Entry],
+    sequence: int,
+    entry: FailedStart | Transition,
+    count: int,
+    where: Callable[[str], str],
 ) -> Finding:
-    before = list(_way(log, entry))
+    before = list(way)
     begun = before[0] if before else entry
     state, signature = _where(entry)
     steps = [each for each in (*before, entry) if isinstance(each, Transition)]
@@ -86,9 +103,9 @@ def _first(
         first=sequence,
         episode=entry.episode,
         configuration={} if isinstance(begun, Transition) else dict(begun.configuration),
-        actions=tuple(each.signature or "" for each in steps),
-        screenshots=tuple(map(artifacts.where, _last_screenshots(before))),
-        screenshot=None if ended_on is None else artifacts.where(ended_on),
+        actions=tuple(each.signature or "" for each in steps if each.outcome is not Outcome.UNDECIDED),
+        screenshots=tuple(map(where, _last_screenshots(before))),
+        screenshot=None if ended_on is None else where(ended_on),
     )
 
 

@@ -62,13 +62,15 @@ class Land:
 class Report:
     """One action was executed. `sighting` is absent when nothing could be observed after it.
 
-    It is absent, too, when the step ended in another shard, which has `landed` it in a state.
+    It is absent, too, when the step ended in another shard, which has `landed` it in a state. `choice` is
+    absent when nothing was chosen, and so nothing executed: the outcome is `UNDECIDED`, the screen that of
+    before.
     """
 
     episode: EpisodeId
     step: int
     source: StateId
-    choice: Choice
+    choice: Choice | None
     outcome: Outcome
     sighting: Sighting | None
     evidence: Evidence
@@ -79,7 +81,7 @@ class Report:
 Message = Begin | BeginFailed | Land | Report
 """What becomes an entry of the log, and is answered with a receipt once it is durable."""
 
-DECIDED = (Outcome.OK, Outcome.MISSED)
+DECIDED = (Outcome.OK, Outcome.MISSED, Outcome.UNDECIDED)
 """Outcomes after which the application is still there, so that its screen is a state."""
 
 

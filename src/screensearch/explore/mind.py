@@ -13,20 +13,22 @@ from dataclasses import replace
 import numpy as np
 
 from screensearch.act.candidates import candidates
-from screensearch.act.guard import build_guards, guard, open_gates
+from screensearch.act.guard import Guarded, build_guards, guard, open_gates
 from screensearch.config import Settings
 from screensearch.domain.action import Candidate
 from screensearch.domain.document import encode_observation
 from screensearch.domain.screen import Observation
-from screensearch.domain.transition import Choice, Evidence
+from screensearch.domain.transition import Choice, Evidence, Outcome
 from screensearch.encode.encoder import Encoder
 from screensearch.encode.masks import Masks
 from screensearch.encode.redact import Redactor
 from screensearch.encode.text import normalise
-from screensearch.explore.messages import Receipt, ScreenId, Sighting, screen_id
+from screensearch.explore.asking import Asking
+from screensearch.explore.messages import Here, Receipt, ScreenId, Sighting, screen_id
 from screensearch.explore.spent import set_aside
 from screensearch.record.artifacts import Artifacts
 from screensearch.select.choose import Chooser
+from screensearch.select.policy import Undecided
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +47,14 @@ KNOWN_ROWS = 200_000
 class Mind:
     """One worker's mind. It holds no statistics of its own: those come with each receipt."""
 
-    def __init__(self, settings: Settings, application: str, artifacts: Artifacts | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        application: str,
+        artifacts: Artifacts | None = None,
+        chooser: Chooser | None = None,
+    ) -> None:
+        """`chooser` takes the place of the selector that the settings name."""
         self._settings = settings
         self._application = application
         self._artifacts = artifacts
@@ -57,7 +66,11 @@ class Mind:
             log.warning("%s", warning)
         self._redactor = Redactor(settings.redact) if settings.redact.at == "capture" else None
         self._seen: tuple[Observation, Observation] | None = None  # the latest as it was, and redacted
-        self._chooser = Chooser(settings.select)
+        self._chooser = chooser or Chooser(settings.select)
+        policy = self._chooser.policy
+        self._asking = (
+            None if policy is None else Asking(policy, self._guards, steps=settings.explore.episode_steps)
+        )
         self._rows: dict[ScreenId, int] = {}
         self._vetoed: set[str] = set()  # signatures whose veto was told
         self.vetoes: Counter[str] = Counter()  # candidates skipped at a choice so far, by reason
@@ -69,6 +82,8 @@ class Mind:
     def start_episode(self, seed: np.random.SeedSequence) -> None:
         """Every episode draws from a generator of its own, so that it can be run again alone."""
         self._random = np.random.default_rng(seed)
+        if self._asking is not None:
+            self._asking.start_episode()
 
     async def see(self, observation: Observation) -> tuple[Sighting, str | None]:
         """Encode what is seen; make its screenshot durable meanwhile, since the log will name it.
@@ -114,21 +129,47 @@ class Mind:
         if receipt.here is None:
             return None
         reported, observation = observation, self._redacted(observation)  # signatures are kept, so redacted
-        proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
-        self._look_for_application(observation)
-        allowed, vetoed = set_aside(guard(proposed, observation, self._guards), receipt.here.spent)
-        for candidate, reason in vetoed:
-            known = reason in self.vetoes or len(self.vetoes) < MOST_REASONS
-            self.vetoes[reason if known else OTHER_REASONS] += 1
-            if candidate.signature not in self._vetoed and len(self._vetoed) < MOST_VETOES:
-                self._vetoed.add(candidate.signature)
-                log.info("vetoed %s: %s", candidate.signature, reason)
+        allowed, vetoed = self._guarded(observation, receipt.here)
         if not allowed:
             return None
         candidate, choice = self._chooser.choose(
             allowed, receipt.here.tried, rng=self._random, snapshot=receipt.snapshot, vetoed=len(vetoed)
         )
-        return _as_reported(candidate, observation, reported), choice
+        return as_reported(candidate, observation, reported), choice
+
+    async def decide(
+        self, observation: Observation, receipt: Receipt
+    ) -> tuple[Candidate, Choice] | Undecided | None:
+        """The same for any selector: a policy is asked, and may come to no decision."""
+        if self._asking is None or receipt.here is None:
+            return self.choose(observation, receipt)
+        reported, observation = observation, self._redacted(observation)  # a policy may be far away
+        guarded = self._guarded(observation, receipt.here)
+        if not guarded.allowed:
+            return None
+        decided = await self._asking.ask(observation, receipt, guarded)
+        if isinstance(decided, Undecided):
+            return decided
+        candidate, choice = decided
+        return as_reported(candidate, observation, reported), choice
+
+    def note_done(self, candidate: Candidate, outcome: Outcome) -> None:
+        """What became of a decision: a policy may be told of it at the next one."""
+        if self._asking is not None:
+            self._asking.note(candidate, outcome)
+
+    def _guarded(self, observation: Observation, here: Here) -> Guarded:
+        """What may be done here, and what may not; every reason is counted, and told once."""
+        proposed = candidates(observation, self._application, self._settings.candidates, self._masks)
+        self._look_for_application(observation)
+        guarded = set_aside(guard(proposed, observation, self._guards), here.spent)
+        for candidate, reason in guarded.vetoed:
+            known = reason in self.vetoes or len(self.vetoes) < MOST_REASONS
+            self.vetoes[reason if known else OTHER_REASONS] += 1
+            if candidate.signature not in self._vetoed and len(self._vetoed) < MOST_VETOES:
+                self._vetoed.add(candidate.signature)
+                log.info("vetoed %s: %s", candidate.signature, reason)
+        return guarded
 
     def redact(self, text: str) -> str:
         """A text that is to be kept, such as a note on an outcome, without the secrets in it."""
@@ -185,7 +226,7 @@ class Mind:
         return Evidence(screenshot, act_seconds, decide_seconds, window)
 
 
-def _as_reported(candidate: Candidate, redacted: Observation, reported: Observation) -> Candidate:
+def as_reported(candidate: Candidate, redacted: Observation, reported: Observation) -> Candidate:
     """The candidate aimed at the element as the environment knows it: nothing of this is kept."""
     element = candidate.action.element
     if redacted is reported or element is None:

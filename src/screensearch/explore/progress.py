@@ -36,6 +36,7 @@ class Progress:
     lost: int
     worker_failures: int  # workers that died or were given up, in this exploration
     stopping: bool  # steps under way are finished, and no more are taken
+    undecided: int = 0  # steps at which a model gave no action that could be carried out
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Summary:
     ended: str  # steps, seconds, states, plateau, interrupted, failed starts; steps already, states already
     identifier: str
     new_outcomes: dict[str, int]  # how often each outcome came up in this exploration alone
+    undecided: int = 0  # steps at which a model gave no action that could be carried out
 
 
 class NeverStarted(ScreenSearchError):
@@ -129,6 +131,7 @@ class OutcomeCounts(TypedDict):
     hangs: int
     exits: int
     missed: int
+    undecided: int
     lost: int
 
 
@@ -140,6 +143,7 @@ def count_outcomes(outcomes: Mapping[str, int]) -> OutcomeCounts:
         hangs=count_outcome(outcomes, Outcome.HANG),
         exits=count_outcome(outcomes, Outcome.EXIT),
         missed=count_outcome(outcomes, Outcome.MISSED),
+        undecided=count_outcome(outcomes, Outcome.UNDECIDED),
         lost=count_outcome(outcomes, Outcome.LOST),
     )
 

@@ -54,7 +54,10 @@ def _check_report(report: Report, episodes: Episodes) -> None:
     if report.outcome in DECIDED and report.sighting is None and report.landed is None:
         raise FormatError(f"{_named(report)} is {report.outcome} but shows no screen")
     choice = report.choice
-    if not all(map(math.isfinite, (choice.prior, choice.value, choice.score))):
+    if (choice is None) != (report.outcome is Outcome.UNDECIDED):
+        what = "nothing" if choice is None else "an action"
+        raise FormatError(f"{_named(report)} is {report.outcome}, but {what} was chosen")
+    if choice is not None and not all(map(math.isfinite, (choice.prior, choice.value, choice.score))):
         raise FormatError(f"{_named(report)} was chosen by figures that are not finite: {choice}")
     stands = episodes.state_before(report)
     if stands is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,17 +14,19 @@ from typing import Any
 from screensearch.config import Settings, settings_from_document
 from screensearch.domain.document import decode_observation
 from screensearch.domain.screen import Image, Observation, Screen, StateId, crop
-from screensearch.domain.transition import Arrival, Entry, Transition
+from screensearch.domain.transition import Arrival, Entry, Outcome, Transition
 from screensearch.errors import ScreenSearchError
+from screensearch.explore.courses import Courses
 from screensearch.explore.findings import Finding, find_failures
+from screensearch.explore.path import Paths, StatePath, find_starts
 from screensearch.explore.skipped import Skipped, count_skipped
-from screensearch.explore.store import restore_graph
+from screensearch.explore.store import make_resolver, restore_graph
 from screensearch.explore.verify import Verification, join_verifications, verify_log
-from screensearch.identify.resolve import Resolver
 from screensearch.identify.verify import Comparison, compare
 from screensearch.record.graph import StateGraph, Tried
-from screensearch.record.run import RunFolder, open_run_folder
+from screensearch.record.run import Provenance, RunFolder, open_run_folder
 from screensearch.record.sharded_log import ShardedLog
+from screensearch.select.policy import unanswered_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Run:
         self.environment: str = folder.manifest.environment
         self.seed: int = folder.manifest.seed
         self.settings: Settings = settings_from_document(folder.manifest.settings)
+        self.remerged_from: Provenance | None = folder.manifest.remerged_from
         self.log = folder.read_log()
         self.artifacts = folder.artifacts
 
@@ -99,7 +103,7 @@ class Run:
 
     def tried(self, state: StateId) -> Mapping[str, Tried]:
         """The actions tried at a state, by signature: N, Q and where they led."""
-        self._founding_row(state)
+        self.founding_row(state)
         return self.graph.tried(state)
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
@@ -116,9 +120,10 @@ class Run:
 
     def founding_screen(self, state: StateId) -> Screen:
         """The screen that a state was founded on, which all later ones were compared with."""
-        return self.log.screen(self._founding_row(state))
+        return self.log.screen(self.founding_row(state))
 
-    def _founding_row(self, state: StateId) -> int:
+    def founding_row(self, state: StateId) -> int:
+        """The row of the screen that a state was founded on."""
         row = None if self.graph.first_seen(state) is None else self.log.founder(state)
         if row is None:
             shards = f", in {len(self.log.shards)} shards" if isinstance(self.log, ShardedLog) else ""
@@ -129,7 +134,7 @@ class Run:
 
     def founding_observation(self, state: StateId) -> Observation:
         """The observation behind the founding screen: its elements, without the screenshot."""
-        return decode_observation(zlib.decompress(self.log.elements(self._founding_row(state))))
+        return decode_observation(zlib.decompress(self.log.elements(self.founding_row(state))))
 
     def screenshot(self, entry: Entry) -> Image | None:
         """The picture of the screen that an entry ended on, if one was kept."""
@@ -158,6 +163,23 @@ class Run:
             raise ScreenSearchError(f"entry {sequence} of {self.path} ended with nothing to be seen")
         return self.log.screen(row)
 
+    @cached_property
+    def paths(self) -> Paths:
+        """The most reliable ways from the starts, and between states, as of the moment first asked for."""
+        courses = Courses.learn(self.graph, self.log.read())
+        return Paths(self.graph, find_starts(self.log.read()), courses)
+
+    def path_to(self, state: StateId, start: StateId | None = None) -> StatePath:
+        """The most reliable way to a state: from the start of an episode, or from the state `start`.
+
+        `explore.path` states the rule. Raises `Unreachable` when nothing observed leads there.
+        """
+        self.founding_row(state)
+        if start is None:
+            return self.paths.to(state)
+        self.founding_row(start)
+        return self.paths.between(start, state)
+
     def findings(self) -> list[Finding]:
         """Every crash, hang, exit and capture, each kind once, with the way that led there."""
         return find_failures(self.log, self.artifacts)
@@ -166,16 +188,25 @@ class Run:
         """What was kept from being done, why, and at how many choices."""
         return count_skipped(self.log, self.settings)
 
+    def undecided(self) -> dict[str, int]:
+        """How often a model gave no action, by the reason (`Unanswered`), the most frequent first."""
+        if not self.graph.outcomes.get(Outcome.UNDECIDED):
+            return {}
+        reasons = (
+            unanswered_of(each.note) for each in self.transitions() if each.outcome is Outcome.UNDECIDED
+        )
+        return dict(Counter(reasons).most_common())
+
     def explain(self, first: Screen, second: Screen) -> Comparison:
         """Two screens side by side: their score, both Jaccards, what they share and what they do not."""
         return compare(first, second, self.settings.identify.merge)
 
     def joins(self, founder: Screen, screen: Screen) -> bool:
         """Whether a screen would join a state founded on another, under this run's rule and filters."""
-        rule = self.settings.identify
+        settings, rule = self.settings, self.settings.identify
         if rule.identifier == "hybrid":  # decides by the same score; retrieval only limits who is asked
-            rule = replace(rule, identifier="exact")
-        resolver = Resolver(rule)
+            settings = replace(settings, identify=replace(rule, identifier="exact"))
+        resolver = make_resolver(settings)
         return resolver.resolve(founder).state == resolver.resolve(screen).state
 
     def verify(self) -> Verification:
@@ -194,14 +225,27 @@ class Run:
             "run": str(self.path),
             "environment": self.environment,
             "seed": self.seed,
+            "remerged_from": self.remerged_from,
             "entries": graph.sequence,
             "states": graph.states,
             "edges": graph.edges,
             "outcomes": dict(graph.outcomes),
+            "undecided": self.undecided(),
             "digest": graph.digest(),
         }
 
 
 def open_run(folder: str | Path) -> Run:
-    """Open a run for reading."""
-    return Run(open_run_folder(Path(folder)))
+    """Open a run for reading; `FormatError` if its log is damaged, also where nobody would come by."""
+    return open_whole(open_run_folder(Path(folder)))
+
+
+def open_whole(folder: RunFolder) -> Run:
+    """Open a run that was found, if the pages of its log are whole."""
+    run = Run(folder)
+    try:
+        run.log.check_pages()
+    except BaseException:
+        run.close()
+        raise
+    return run

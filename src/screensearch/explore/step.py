@@ -14,11 +14,12 @@ from typing import Protocol, TypeVar
 
 from screensearch.domain.screen import Observation
 from screensearch.domain.text import storable
-from screensearch.domain.transition import EpisodeId
+from screensearch.domain.transition import EpisodeId, Outcome
 from screensearch.environments.protocol import Environment, StartFailed
 from screensearch.errors import EnvironmentFailed
-from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report
+from screensearch.explore.messages import Announce, Begin, BeginFailed, Receipt, Report, Sighting
 from screensearch.explore.mind import Mind
+from screensearch.select.policy import Undecided
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ async def begin_episode(
     """Reset the application and say where it stands; or that it did not start, and how that went."""
     begun = time.perf_counter()
     try:
-        start = await _in_time(world.reset(seed), mind.deadline_seconds, "reset")
+        start = await in_time(world.reset(seed), mind.deadline_seconds, "reset")
     except StartFailed as failure:
         return await _fail(store, mind, episode, failure, act_seconds=time.perf_counter() - begun)
     observed = time.perf_counter()
@@ -105,15 +106,18 @@ def _storable(configuration: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 async def explore_step(world: Environment, store: Store, mind: Mind, moment: Moment) -> Moment | None:
     """Choose, act, see, record. None when nothing here may be done."""
-    chosen = mind.choose(moment.observation, moment.receipt)
-    if chosen is None:
+    decided_on = await mind.decide(moment.observation, moment.receipt)
+    if decided_on is None:
         return None
-    candidate, choice = chosen
+    if isinstance(decided_on, Undecided):
+        return await _stay(store, mind, moment, decided_on)
+    candidate, choice = decided_on
     if mind.announces:
         await store.announce(Announce(moment.episode, choice.signature))
     decided = time.perf_counter()
-    result = await _in_time(world.perform(candidate.action), mind.deadline_seconds, "perform an action")
+    result = await in_time(world.perform(candidate.action), mind.deadline_seconds, "perform an action")
     observed = time.perf_counter()
+    mind.note_done(candidate, result.outcome)
     sighting, screenshot = (None, None) if result.observation is None else await mind.see(result.observation)
     assert moment.receipt.here is not None  # `choose` gives nothing without it
     receipt = await store.record(
@@ -138,7 +142,27 @@ async def explore_step(world: Environment, store: Store, mind: Mind, moment: Mom
     return Moment(moment.episode, moment.step + 1, now, receipt, observed)
 
 
-async def _in_time(doing: Awaitable[T], seconds: float, what: str) -> T:
+async def _stay(store: Store, mind: Mind, moment: Moment, undecided: Undecided) -> Moment:
+    """Record a step at which nothing was decided on, and so nothing done: it is spent all the same."""
+    here = moment.receipt.here
+    assert here is not None  # nobody is asked without it
+    now = time.perf_counter()
+    receipt = await store.record(
+        Report(
+            episode=moment.episode,
+            step=moment.step + 1,
+            source=here.state,
+            choice=None,
+            outcome=Outcome.UNDECIDED,
+            sighting=Sighting(row=here.row),
+            evidence=mind.evidence(None, None, act_seconds=0.0, decide_seconds=now - moment.since),
+            note=storable(mind.redact(undecided.note)),
+        )
+    )
+    return Moment(moment.episode, moment.step + 1, moment.observation, receipt, now)
+
+
+async def in_time(doing: Awaitable[T], seconds: float, what: str) -> T:
     """Wait for the environment, but not for ever. (One that blocks the loop is for the owner to end.)"""
     try:
         async with asyncio.timeout(seconds) as limit:

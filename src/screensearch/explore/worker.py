@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from screensearch.config import Settings, settings_from_document
 from screensearch.domain.transition import EpisodeId
 from screensearch.encode.redact import redacting_text
-from screensearch.environments.protocol import Environment, Means, TruthTeller
+from screensearch.environments.protocol import Environment, Means, Measured, TruthTeller
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed, HopelessStart, ScreenSearchError, StoreFailed
 from screensearch.explore.logs import LogFormatter, Whereabouts, log_uncaught, start_logging
@@ -21,6 +21,7 @@ from screensearch.explore.mind import Mind
 from screensearch.explore.step import Episode, Store, Witness, explore_episode
 from screensearch.explore.wire import Assignment, Failed
 from screensearch.record.artifacts import open_artifacts
+from screensearch.record.coverage import COVERAGE, CoverageNotes
 from screensearch.record.run import TRUTH
 from screensearch.record.truth import TruthNotes
 
@@ -114,20 +115,24 @@ async def work(
     kept = open_artifacts(artifacts, folder) if settings.explore.screenshots == "all" else None
     mind = Mind(settings, world.application, kept)
     number = first_episode
-    with _witness(world, folder / TRUTH, worker) as witness:
+    with (
+        _witness(world, folder / TRUTH, worker) as truth,
+        _measuring(world, folder / COVERAGE, worker, wanted=bool(settings.app.coverage)) as measuring,
+    ):
+        witnesses = [each for each in (truth, measuring) if each is not None]
         while True:
-            world_seed, choice_seed = np.random.SeedSequence(seed, spawn_key=(worker, number)).spawn(2)
-            mind.start_episode(choice_seed)
             episode = EpisodeId(worker, number)
+            reset_with, choice_seed = _seeds_of(seed, episode)
+            mind.start_episode(choice_seed)
             where.move(episode, 0)
             last = await explore_episode(
                 world,
                 store,
                 mind,
                 episode,
-                seed=int(world_seed.generate_state(1, np.uint64)[0]),
+                seed=reset_with,
                 length=settings.explore.episode_steps,
-                witness=_moving(where, witness),
+                witness=_moving(where, witnesses),
             )
             where.leave()
             if not last.receipt.proceed:
@@ -139,6 +144,17 @@ async def work(
             if futile >= FUTILE_STARTS:
                 await asyncio.sleep(back_off_seconds(futile - FUTILE_STARTS + 1))
             number += 1
+
+
+def world_seed(seed: int, episode: EpisodeId) -> int:
+    """What the environment is reset with at the beginning of an episode of a run with that seed."""
+    return _seeds_of(seed, episode)[0]
+
+
+def _seeds_of(seed: int, episode: EpisodeId) -> tuple[int, np.random.SeedSequence]:
+    """What the world of an episode is drawn from, and what its choices are."""
+    world, choices = np.random.SeedSequence(seed, spawn_key=(episode.worker, episode.number)).spawn(2)
+    return int(world.generate_state(1, np.uint64)[0]), choices
 
 
 def _given_up(application: str, futile: int, last: Episode) -> ScreenSearchError:
@@ -159,12 +175,12 @@ def means_of(settings: Settings) -> Means:
     )
 
 
-def _moving(where: Whereabouts, witness: Witness | None) -> Witness:
-    """The witness, if there is one, and the whereabouts: what follows an observation is the next step."""
+def _moving(where: Whereabouts, witnesses: Sequence[Witness]) -> Witness:
+    """The witnesses and the whereabouts: what follows an observation is the next step."""
 
     def note(episode: EpisodeId, step: int) -> None:
         where.move(episode, step + 1)
-        if witness is not None:
+        for witness in witnesses:
             witness(episode, step)
 
     return note
@@ -179,3 +195,14 @@ def _witness(world: Environment, folder: Path, worker: int) -> Iterator[Witness 
     teller = world
     with TruthNotes(folder, worker) as notes:
         yield lambda episode, step: notes.note(episode, step, teller.truth())
+
+
+@contextlib.contextmanager
+def _measuring(world: Environment, folder: Path, worker: int, *, wanted: bool) -> Iterator[Witness | None]:
+    """Note beside the run which lines of the application were run, where that is wanted and known."""
+    if not wanted or not isinstance(world, Measured):
+        yield None
+        return
+    measured = world
+    with CoverageNotes(folder, worker) as notes:
+        yield lambda episode, step: notes.note(episode, step, measured.take_measured())

@@ -27,7 +27,7 @@ from screensearch.domain.transition import (
     Transition,
 )
 from screensearch.errors import FormatError, NewerFormat
-from screensearch.record.log import FAILED_STARTS, LANDING, START, failed_start
+from screensearch.record.log import FAILED_STARTS, LANDING, START, Outline, failed_start
 
 FORMAT_VERSION = 1
 
@@ -84,6 +84,20 @@ class _Detail(msgspec.Struct, omit_defaults=True):
     note: str = ""
 
 
+class _Glimpse(msgspec.Struct, frozen=True, gc=False):
+    """An `Evidence` without the place of its window."""
+
+    screenshot: str | None = None
+    act_seconds: float = 0.0
+    decide_seconds: float = 0.0
+
+
+class _Glance(msgspec.Struct, frozen=True, gc=False):
+    """What an outline needs of a `_Detail`: the rest is passed over."""
+
+    evidence: _Glimpse = _Glimpse()
+
+
 class StoredEntry(NamedTuple):
     """An entry as a log keeps it: columns, and the rest as JSON."""
 
@@ -103,6 +117,8 @@ class StoredEntry(NamedTuple):
 
 _ENCODER = msgspec.json.Encoder()
 _DETAIL = msgspec.json.Decoder(_Detail)
+_GLANCE = msgspec.json.Decoder(_Glance)
+_OUTCOMES = {START, LANDING, *FAILED_STARTS, *(outcome.value for outcome in Outcome)}
 _SCREEN = msgspec.json.Decoder(tuple[tuple[str, ...], tuple[str, ...], str])
 
 
@@ -201,6 +217,35 @@ def decode_entry(stored: StoredEntry) -> Entry:
         _reward(stored.reward, detail.reward),
         detail.evidence,
         detail.note,
+    )
+
+
+def outline_of(sequence: int, stored: StoredEntry) -> Outline:
+    """The outline of an entry, without decoding all of it."""
+    worker, episode, step, outcome, source, signature, target, founded, _, reward, screen, detail = stored
+    try:
+        evidence = _GLANCE.decode(detail).evidence
+    except msgspec.DecodeError as problem:
+        raise FormatError(f"entry {sequence} is malformed: {problem}") from problem
+    if outcome not in _OUTCOMES:
+        raise FormatError(f"entry {sequence} is malformed: {outcome!r} is no outcome")
+    if outcome in (START, LANDING) and (target is None or screen is None):
+        raise FormatError(f"entry {sequence} is an arrival without a state or a screen: the log is damaged")
+    return Outline(
+        sequence,
+        worker,
+        episode,
+        step,
+        outcome,
+        source,
+        signature,
+        target,
+        bool(founded),
+        reward,
+        screen,
+        evidence.screenshot,
+        evidence.act_seconds,
+        evidence.decide_seconds,
     )
 
 

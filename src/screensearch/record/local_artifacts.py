@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -49,6 +50,35 @@ class LocalArtifacts:
     def where(self, name: str) -> str:
         """The path as a text."""
         return str(self.path(name))
+
+    def take_from(self, other: LocalArtifacts, names: Iterable[str]) -> set[str]:
+        """Have these artifacts here too, as links to the same files; returns those that are missing there.
+
+        A file of the artifacts never changes, so two places may share it, and either may be deleted. Where
+        there can be no link, as on another file system, it is copied.
+        """
+        missing = set()
+        shards: set[Path] = set()
+        try:
+            for name in names:
+                path, there = self.path(name), other.path(name)
+                if path.exists():
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                shards.add(path.parent)
+                try:
+                    os.link(there, path)
+                except FileNotFoundError:
+                    missing.add(name)
+                except OSError:
+                    write_durably(path, there.read_bytes())
+            for shard in shards:
+                sync_folder(shard)
+            if shards:
+                sync_folder(self.folder)
+        except OSError as problem:
+            raise StoreFailed(f"cannot store an artifact in {self.folder}: {problem}") from problem
+        return missing
 
     def check(self) -> None:
         """Make the folder and write to it, or raise."""

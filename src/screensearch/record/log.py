@@ -39,6 +39,30 @@ class Row(NamedTuple):
     reward: float | None  # the weighted total
 
 
+class Outline(NamedTuple):
+    """An entry as far as maps and lists of a whole log need it: its columns, its picture and its times."""
+
+    sequence: int
+    worker: int
+    episode: int
+    step: int
+    outcome: str  # as in a `Row`
+    source: StateId | None
+    signature: str | None
+    target: StateId | None
+    founded: bool
+    reward: float | None  # the weighted total
+    screen: int | None
+    screenshot: str | None
+    act_seconds: float
+    decide_seconds: float
+
+    @property
+    def row(self) -> Row:
+        """What the fold reads of it."""
+        return Row(self.sequence, self.outcome, self.source, self.signature, self.target, self.reward)
+
+
 class DecidedScreen(NamedTuple):
     """A distinct screen, the state it was first judged to be, and whether it founded that state."""
 
@@ -135,6 +159,10 @@ class Log(Protocol):
         """The rows of the same entries: much faster, and all that the fold needs."""
         ...
 
+    def outlines(self, after: int = 0) -> Iterator[Outline]:
+        """The outlines of the same entries: three times as fast as `read`."""
+        ...
+
     def last_episode(self, worker: int) -> int:
         """The greatest episode number of a worker, -1 when it has none."""
         ...
@@ -180,6 +208,13 @@ class Log(Protocol):
 
     def checkpoints(self) -> Iterator[tuple[int, str]]:
         """Every (sequence, digest) ever noted, in order."""
+        ...
+
+    def check_pages(self) -> None:
+        """Raise `FormatError` if the storage's own structure is broken, also where no reading would come by.
+
+        Cheap enough for every opening. What it holds is not looked at: see `integrity_check`.
+        """
         ...
 
     def integrity_check(self) -> None:

@@ -10,12 +10,13 @@ from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
 from screensearch.errors import FormatError, StoreFailed
 from screensearch.record.checkpoints import Kept, list_damage, newest_whole
-from screensearch.record.format import StoredEntry, decode_entry, decode_screen
-from screensearch.record.log import Checkpoint, DecidedScreen, Row
+from screensearch.record.format import StoredEntry, decode_entry, decode_screen, outline_of
+from screensearch.record.log import Checkpoint, DecidedScreen, Outline, Row
 from screensearch.record.postgres_batch import NUMBERS, from_text
 from screensearch.record.postgres_session import ConnectionLost, Session
 
 _PAGE_ROWS = 2_000
+_FIRST_ROWS = 4  # of a reading, at first: who wants one entry does not wait for the page it is on
 _PAGE_SCREENS = 500  # which are larger
 
 _ENTRY = (
@@ -89,11 +90,10 @@ class PostgresReading:
         return _decoded(found[0]) if found else None
 
     def _pages(self, statement: str, after: int) -> Iterator[list[tuple[Any, ...]]]:
-        while page := self._rows(
-            f"{statement} AND seq > %s ORDER BY seq LIMIT %s", self._log, after, _PAGE_ROWS
-        ):
+        rows = _FIRST_ROWS
+        while page := self._rows(f"{statement} AND seq > %s ORDER BY seq LIMIT %s", self._log, after, rows):
             yield page
-            after = page[-1][0]
+            after, rows = page[-1][0], min(8 * rows, _PAGE_ROWS)
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
         for page in self._pages(_ENTRY, after):
@@ -107,6 +107,11 @@ class PostgresReading:
         for page in self._pages(statement, after):
             for sequence, outcome, source, signature, target, reward in page:
                 yield Row(sequence, outcome, source, from_text(signature), target, reward)
+
+    def outlines(self, after: int = 0) -> Iterator[Outline]:
+        for page in self._pages(_ENTRY, after):
+            for row in page:
+                yield outline_of(row[0], _stored(row))
 
     def last_episode(self, worker: int) -> int:
         latest = self._one(
@@ -192,6 +197,9 @@ class PostgresReading:
         with self._session.one_moment():
             yield
 
+    def check_pages(self) -> None:
+        """Nothing: the server checks every page that it reads."""
+
     def integrity_check(self) -> None:
         with self._one_moment(), self._session.patience():
             for table, blobs in (
@@ -221,6 +229,9 @@ def _decoded_screen(columns: Sequence[Any]) -> Screen:
 
 
 def _decoded(row: tuple[Any, ...]) -> tuple[int, Entry]:
-    sequence, *columns = row
-    stored = StoredEntry(*columns)
-    return sequence, decode_entry(stored._replace(signature=from_text(stored.signature)))
+    return row[0], decode_entry(_stored(row))
+
+
+def _stored(row: tuple[Any, ...]) -> StoredEntry:
+    stored = StoredEntry(*row[1:])
+    return stored._replace(signature=from_text(stored.signature))

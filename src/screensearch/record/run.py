@@ -4,6 +4,7 @@
     log.sqlite    the truth, unless the manifest names a store for it
     artifacts/    screenshots by content, unless the manifest names another place for them
     truth/        what a synthetic world knows about itself; written and read by studies only
+    coverage/     which lines of an application were run, if that was counted; likewise
     owner.lock    held by the one process that writes
 
 Nothing here repairs: a run that cannot be opened is left as it is, to the byte.
@@ -44,6 +45,16 @@ class RunExists(ScreenSearchError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """The run whose log another one was made from."""
+
+    run: str  # its id
+    folder: str  # its name, for people: it may have moved since
+    entries: int  # how far its log was read
+    digest: str  # of its graph there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What a run is of, and how it was configured."""
 
@@ -56,6 +67,7 @@ class Manifest:
     store: str = ""  # address of the database that has the log; without one it is in the folder
     artifacts: str = ""  # folder or URL of the screenshots; without one they are in the folder
     format: int = FORMAT_VERSION
+    remerged_from: Provenance | None = None  # if its states were made anew from another run's log
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +140,13 @@ def read_manifest(folder: Path) -> Manifest:
         try:
             content = (folder / _MANIFEST).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as problem:
-            why = f"it has no {_MANIFEST}" if folder.is_dir() else "there is no such folder"
+            why = (
+                f"it has no {_MANIFEST}"
+                if folder.is_dir()
+                else "it is a file, and a run is a folder"
+                if folder.exists()
+                else "there is no such folder"
+            )
             raise RunNotFound(f"there is no run at {folder}: {why}") from problem
     return _decode_manifest(folder / _MANIFEST, content)
 

@@ -14,7 +14,7 @@ from screensearch.domain.screen import Screen, StateId
 from screensearch.domain.shard import first_of, shard_of, within
 from screensearch.domain.transition import Entry, EpisodeId, Transition
 from screensearch.errors import FormatError, StoreFailed
-from screensearch.record.log import Checkpoint, DecidedScreen, Log, Row
+from screensearch.record.log import Checkpoint, DecidedScreen, Log, Outline, Row
 
 
 class ShardedLog:
@@ -28,6 +28,11 @@ class ShardedLog:
     @property
     def last_sequence(self) -> int:
         return sum(self._last)
+
+    @property
+    def lengths(self) -> tuple[tuple[int, int], ...]:
+        """Every shard, and how many entries it has."""
+        return tuple((shard, last) for (shard, _), last in zip(self.shards, self._last, strict=True))
 
     def _from(self, after: int) -> Iterator[tuple[int, Log, int, int, int]]:
         """Of each shard with entries beyond a number: itself, what precedes it, where to begin and end."""
@@ -44,12 +49,28 @@ class ShardedLog:
                     break
                 yield before + sequence, _placed(entry, shard)
 
+    def read_apart(self) -> list[Iterator[Entry]]:
+        """The entries of each shard by themselves, in its own order."""
+
+        def entries(shard: int, log: Log, last: int) -> Iterator[Entry]:
+            return (_placed(entry, shard) for sequence, entry in log.read() if sequence <= last)
+
+        return [entries(*each, last) for each, last in zip(self.shards, self._last, strict=True)]
+
     def rows(self, after: int = 0) -> Iterator[Row]:
         for _, log, before, begin, last in self._from(after):
             for row in log.rows(begin):
                 if row.sequence > last:
                     break
                 yield row._replace(sequence=before + row.sequence)
+
+    def outlines(self, after: int = 0) -> Iterator[Outline]:
+        for shard, log, before, begin, last in self._from(after):
+            for outline in log.outlines(begin):
+                if outline.sequence > last:
+                    break
+                row = None if outline.screen is None else first_of(shard) + outline.screen
+                yield outline._replace(sequence=before + outline.sequence, screen=row)
 
     def find(self, episode: EpisodeId, step: int) -> tuple[int, Entry] | None:
         """The entry of that step: where it was taken, rather than where it landed."""
@@ -119,6 +140,10 @@ class ShardedLog:
 
     def damaged_checkpoints(self) -> list[str]:
         return [damage for _, log in self.shards for damage in log.damaged_checkpoints()]
+
+    def check_pages(self) -> None:
+        for _, log in self.shards:
+            log.check_pages()
 
     def integrity_check(self) -> None:
         for _, log in self.shards:

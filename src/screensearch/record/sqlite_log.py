@@ -32,13 +32,15 @@ from screensearch.record.format import (
     encode_entry,
     encode_screen,
     metadata_fields,
+    outline_of,
 )
-from screensearch.record.log import Checkpoint, DecidedScreen, DuplicateEntry, Row, row_of
+from screensearch.record.log import Checkpoint, DecidedScreen, DuplicateEntry, Outline, Row, row_of
 from screensearch.record.sqlite_file import APPLICATION_ID, check_log_file
 from screensearch.record.sqlite_schema import SCHEMA
 
 _BUSY_SECONDS = 10.0
 _PAGE_ROWS = 2_000  # rows fetched at a time: no statement stays open between them
+_FIRST_ROWS = 4  # of a reading, at first: who wants one entry does not wait for the page it is on
 _CACHED_SIGNATURES = 50_000
 _WAL_PAGES = 4_000  # 16 MB between checkpoints of the write-ahead log
 _CACHE_KIBIBYTES = 4_096  # four times as much made no step measurably cheaper: the system caches pages too
@@ -281,13 +283,14 @@ class SqliteLog:
 
     def _pages(self, statement: str, after: int) -> Iterator[list[tuple[Any, ...]]]:
         """Run ``… > ? ORDER BY … LIMIT ?`` again and again; the first column says where to go on."""
+        rows = _FIRST_ROWS
         while True:
             with _translated(self.path):
-                page = self._connection.execute(statement, (after, _PAGE_ROWS)).fetchall()
+                page = self._connection.execute(statement, (after, rows)).fetchall()
             if not page:
                 return
             yield page
-            after = page[-1][0]
+            after, rows = page[-1][0], min(8 * rows, _PAGE_ROWS)
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Entry]]:
         statement = "SELECT * FROM whole_entries WHERE seq > ? ORDER BY seq LIMIT ?"
@@ -300,13 +303,25 @@ class SqliteLog:
             "SELECT seq, outcome, source, signature, target, reward FROM entries "
             "WHERE seq > ? ORDER BY seq LIMIT ?"
         )
+        texts = self._texts_after(after)
+        for page in self._pages(statement, after):
+            for sequence, outcome, source, signature, target, reward in page:
+                yield Row(sequence, outcome, source, texts[signature], target, reward)
+
+    def outlines(self, after: int = 0) -> Iterator[Outline]:
+        texts = self._texts_after(after)
+        for page in self._pages("SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?", after):
+            for row in page:
+                stored = StoredEntry._make((*row[1:6], texts[row[6]], *row[7:]))
+                yield outline_of(row[0], stored)
+
+    def _texts_after(self, after: int) -> _Signatures:
+        """The signatures for a read from there on."""
         texts = _Signatures(self._connection)
         with _translated(self.path):
             if self.last_sequence - after >= self._one("SELECT coalesce(max(id), 0) FROM signatures"):
                 texts.load_all()  # a long read will want most of them: one query instead of one each
-        for page in self._pages(statement, after):
-            for sequence, outcome, source, signature, target, reward in page:
-                yield Row(sequence, outcome, source, texts[signature], target, reward)
+        return texts
 
     def last_episode(self, worker: int) -> int:
         with _translated(self.path):
@@ -396,17 +411,21 @@ class SqliteLog:
         with _translated(self.path):
             yield from self._connection.execute("SELECT seq, digest FROM checkpoints ORDER BY seq").fetchall()
 
+    def check_pages(self) -> None:
+        # `quick_check` would save half of it, and not see that an index and its table disagree.
+        with _translated(self.path):
+            ((problem,),) = self._connection.execute("PRAGMA integrity_check(1)")
+        if problem != "ok":
+            said = " ".join(problem.removeprefix("*** in database main ***").split())
+            raise DamagedStore(f"the log {self.path} is damaged: {said}; restore it from a copy")
+
     def integrity_check(self) -> None:
         with self._one_moment(), _translated(self.path):
-            problems = [text for (text,) in self._connection.execute("PRAGMA integrity_check(5)")]
+            self.check_pages()
             strays = self._connection.execute("PRAGMA foreign_key_check").fetchall()
             entries, last = self._connection.execute(
                 "SELECT count(*), coalesce(max(seq), 0) FROM entries"
             ).fetchone()
-        if problems != ["ok"]:
-            raise FormatError(
-                f"the log {self.path} is damaged: {'; '.join(problems)}; restore it from a copy"
-            )
         if strays:
             raise FormatError(f"the log {self.path} is damaged: {len(strays)} rows name what is not there")
         if entries != last:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 POSTGRES = ("postgresql://", "postgres://")
 
+_SHARD_FILE = re.compile(r"log-(?P<shard>[1-9][0-9]*)\.sqlite")
+
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -30,6 +33,10 @@ class Store(Protocol):
 
     def check(self, *, owned: bool) -> None:
         """Raise when there is no log, or one that this version cannot read. Changes nothing."""
+        ...
+
+    def shards(self) -> list[int]:
+        """The shards of the run, in order of their numbers."""
         ...
 
     def open_to_read(self, *, owned: bool) -> Log:
@@ -68,20 +75,37 @@ def reach_store(url: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SqliteStore:
-    """A file of the run's folder."""
+    """A file of the run's folder; further ones beside it where it was brought here in several shards."""
 
     path: Path
 
     def create(self) -> None:
         SqliteLog.create(self.path).close()
 
+    def create_shard(self, shard: int) -> Log:
+        """A further shard, opened for writing, of a run that is being brought here."""
+        return SqliteLog.create(self._file(shard))
+
+    def _file(self, shard: int) -> Path:
+        return self.path if not shard else self.path.with_stem(f"{self.path.stem}-{shard}")
+
+    def shards(self) -> list[int]:
+        """The shards of the run, in order of their numbers."""
+        found = (_SHARD_FILE.fullmatch(path.name) for path in self.path.parent.glob("log-*.sqlite"))
+        return [0, *sorted(int(name["shard"]) for name in found if name)]
+
     def check(self, *, owned: bool) -> None:
-        check_log_file(self.path, owned=owned)
+        for shard in self.shards():
+            check_log_file(self._file(shard), owned=owned)
 
     def open_to_read(self, *, owned: bool) -> Log:
-        return SqliteLog.open_to_read(self.path, owned=owned)
+        """The log; its shards, where there are several, are read as one."""
+        return _open_shards(
+            self.shards(), lambda shard: SqliteLog.open_to_read(self._file(shard), owned=owned)
+        )
 
     def open_to_write(self, *, take_over: bool = False) -> Log:
+        """The first shard."""
         if take_over:
             raise SettingsError(
                 f"the log {self.path} is a file, whose owner is known to be there or not: only one that is "
@@ -122,16 +146,10 @@ class PostgresStore:
     def open_to_read(self, *, owned: bool) -> Log:
         """This shard; the first one stands for the whole run, whose shards are then read as one."""
         numbers = [self.shard] if self.shard else self.shards()
-        logs: list[tuple[int, Log]] = []
-        try:
-            for number in numbers or [0]:
-                name = str(number or "")
-                logs.append((number, _postgres_log().open_to_read(self.url, self.run, name)))
-        except BaseException:
-            for _, log in logs:
-                log.close()
-            raise
-        return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
+        return _open_shards(
+            numbers or [0],
+            lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
+        )
 
     def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
         """This shard, for its owner."""
@@ -139,6 +157,18 @@ class PostgresStore:
 
     def discard(self) -> None:
         _postgres_log().drop(self.url, self.run, self._shard)
+
+
+def _open_shards(shards: Sequence[int], open_shard: Callable[[int], Log]) -> Log:
+    """The log of the only shard, or those of all of them as one."""
+    logs: list[tuple[int, Log]] = []
+    try:
+        logs.extend((shard, open_shard(shard)) for shard in shards)
+    except BaseException:
+        for _, log in logs:
+            log.close()
+        raise
+    return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
 
 
 def _postgres_log() -> type[PostgresLog]:

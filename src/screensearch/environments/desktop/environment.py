@@ -10,10 +10,12 @@ from __future__ import annotations
 import gc
 import os
 import random
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from screensearch.domain.action import Action
 from screensearch.domain.transition import Outcome
+from screensearch.environments.desktop.coverage import Covered, check_measurable
 from screensearch.environments.desktop.desk import Desk, View
 from screensearch.environments.desktop.home import Dressing
 from screensearch.environments.desktop.sandbox import PATH, find_program
@@ -34,7 +36,10 @@ def open_desktop(argument: str, means: Means) -> DesktopEnvironment:
             f"desktop:{argument} has no command (app.command): explore it by its profile, as in "
             "`screensearch explore mousepad`, or as `screensearch explore -- COMMAND`"
         )
-    find_program(app.command[0], path=PATH if means.desktop.sandbox else os.environ.get("PATH", PATH))
+    path = PATH if means.desktop.sandbox else os.environ.get("PATH", PATH)
+    program = find_program(app.command[0], path=path)
+    if app.coverage:
+        check_measurable([program, *app.command[1:]])
     name = app.name or argument or PurePath(app.command[0]).name
     return DesktopEnvironment(name, app, means.desktop, screenshots=means.screenshots)
 
@@ -50,6 +55,8 @@ class DesktopEnvironment:
         self._desk: Desk | None = None
         self._targets = Targets()
         self._observations = 0
+        self._run_lines: dict[str, set[int]] = {}  # by file, in all episodes
+        self._fresh: dict[str, list[int]] = {}  # of those, what nobody has taken yet
 
     @property
     def session_pid(self) -> int | None:
@@ -58,8 +65,14 @@ class DesktopEnvironment:
 
     async def reset(self, seed: int) -> Start:
         """A new home, a new desktop, a new process."""
+        return await self._start(dress(self._app, seed))
+
+    async def reset_as(self, configuration: Mapping[str, str], seed: int) -> Start:
+        """The same, dressed as an earlier episode was."""
+        return await self._start(dressed_as(self._app, configuration))
+
+    async def _start(self, dressing: Dressing) -> Start:
         await self.close()
-        dressing = dress(self._app, seed)
         desk = self._desk = await Desk.open(
             self._app,
             self._settings,
@@ -82,6 +95,7 @@ class DesktopEnvironment:
                 "program is part of it, name it in app.also"
             )
         desk.vitals.take_delay()  # of the start: no action is to blame for it
+        await self._measure(desk)
         self._targets.see(view.observation)
         return Start(view.observation, configuration(dressing))
 
@@ -106,6 +120,7 @@ class DesktopEnvironment:
             missed = await self._act(desk, action)
             settled = await desk.settle()
             view = await desk.observe(check=self._check_is_due())
+            await self._measure(desk)
         except ApplicationEnded as end:
             outcome = Outcome.EXIT if end.clean else Outcome.CRASH
             return Result(
@@ -114,6 +129,27 @@ class DesktopEnvironment:
         except ApplicationHangs as hang:
             return Result(Outcome.HANG, None, self._told(str(hang)))
         return self._result(view, missed, settled, desk.vitals.take_delay())
+
+    async def _measure(self, desk: Desk) -> None:
+        """Ask which lines were run, if that is counted."""
+        if desk.session.covered is not None:
+            await desk.session.covered.collect()
+
+    def take_measured(self) -> dict[str, list[int]]:
+        """The lines of the application, by file, that were run since the last call and never before."""
+        if self._desk is not None and self._desk.session.covered is not None:
+            self._keep(self._desk.session.covered)
+        fresh, self._fresh = self._fresh, {}
+        return fresh
+
+    def _keep(self, covered: Covered) -> None:
+        """Keep what was not known from earlier episodes."""
+        for name, lines in covered.take().items():
+            known = self._run_lines.setdefault(name, set())
+            new = [line for line in lines if line not in known]
+            known.update(new)
+            if new:
+                self._fresh.setdefault(name, []).extend(new)
 
     def _told(self, what: str) -> str:
         """What happened, and that it was not this action's doing, if so."""
@@ -155,6 +191,8 @@ class DesktopEnvironment:
         desk, self._desk = self._desk, None
         if desk is not None:
             await desk.close()
+            if desk.session.covered is not None:
+                self._keep(desk.session.covered)
             del desk
             # A desktop is full of circles and holds pictures, whose size the collector does not see: left to
             # itself it lets those of many episodes lie about.
@@ -169,6 +207,23 @@ def dress(app: AppSettings, seed: int) -> Dressing:
         text_scale=chance.choice(app.text_scales),
         placement=chance.choice(app.placements) if app.placements else None,
         document=chance.choice(app.documents) if app.documents else "",
+    )
+
+
+def dressed_as(app: AppSettings, wanted: Mapping[str, str]) -> Dressing:
+    """The one dressing of a profile's ranges that a configuration tells."""
+    for mode in app.display_modes:
+        for scale in app.text_scales:
+            for placement in app.placements or (None,):
+                for document in app.documents or ("",):
+                    dressing = Dressing(
+                        display_mode=mode, text_scale=scale, placement=placement, document=document
+                    )
+                    if configuration(dressing) == wanted:
+                        return dressing
+    raise SettingsError(
+        f"the application cannot be started with {dict(wanted)}: app.display_modes, app.text_scales, "
+        "app.placements and app.documents do not hold that"
     )
 
 

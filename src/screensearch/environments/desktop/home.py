@@ -100,12 +100,12 @@ def environment(app: AppSettings, dressing: Dressing, *, run: str, sandbox: bool
     if sandbox:
         variables = dict(_SANDBOXED)
     else:
-        # Nor what opens a database or a bucket, perhaps those that hold the run: an application is not to
-        # be trusted.
+        # Nor what opens a database or a bucket, perhaps those that hold the run, or pays for a model: an
+        # application is not to be trusted.
         variables = {
             name: value
             for name, value in os.environ.items()
-            if name not in _OF_ANOTHER_DESKTOP and not name.startswith(("PG", "AWS_", "FSSPEC_"))
+            if name not in _OF_ANOTHER_DESKTOP and not name.startswith(("PG", "AWS_", "FSSPEC_", "OPENAI_"))
         }
     variables |= _TOOLKITS
     variables["XDG_RUNTIME_DIR"] = run

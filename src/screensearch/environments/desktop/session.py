@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from screensearch.environments.desktop import coverage_hook
 from screensearch.environments.desktop.channels import Lines, Pipe, Tail, gone, listener, resolve
+from screensearch.environments.desktop.coverage import Covered, measured
 from screensearch.environments.desktop.home import Dressing, environment, furnish
 from screensearch.environments.desktop.limits import ProcessBound, bound_processes, limited
 from screensearch.environments.desktop.programs import accessibility_launcher, missing_packages
@@ -109,6 +111,9 @@ class Session:
         self._app, self._desktop, self._dressing = app, desktop, dressing
         program = find_program(app.command[0], path=PATH if desktop.sandbox else os.environ.get("PATH", PATH))
         self._command = [program, *app.command[1:], *([dressing.document] if dressing.document else [])]
+        self.covered: Covered | None = Covered(app.coverage) if app.coverage else None
+        if self.covered is not None:
+            self._command = measured(self._command)
         self._loop = loop = asyncio.get_running_loop()
         self.uid = UID if desktop.sandbox else os.getuid()
         self.process_bound = ProcessBound.NONE
@@ -251,6 +256,9 @@ class Session:
                 )
                 if not self._desktop.sandbox:
                     variables[_MARK] = self._inside
+                if self.covered is not None:
+                    descriptors, variables[coverage_hook.VARIABLE] = self.covered.open()
+                    given += descriptors
                 process = subprocess.Popen(  # noqa: S603
                     [*arguments, *map(str, outputs), *self._command],
                     stdin=orders,
@@ -387,6 +395,8 @@ class Session:
         finally:
             while self._pipes:
                 self._pipes.pop().close()
+            if self.covered is not None:
+                self.covered.close()
             for descriptor in self._watched:
                 self._loop.remove_reader(descriptor)
             for descriptor in (*self._watched, self._orders, self._root, self._init):

@@ -66,6 +66,7 @@ class AppSettings:
     text_scales: tuple[float, ...] = (1.0,)  # each episode takes one
     placements: tuple[Placement, ...] = ()  # each episode takes one; none: as the application likes
     documents: tuple[str, ...] = ()  # each episode appends one to the command; none: nothing
+    coverage: tuple[str, ...] = ()  # folders or packages of its Python whose run lines are counted; none: not
 
     def __post_init__(self) -> None:
         if any("\0" in word for word in self.command) or (self.command and not self.command[0]):

@@ -78,6 +78,16 @@ def _fitted(text: str, width: int, size: int) -> str:
     return text + "..." if text else ""
 
 
+@lru_cache(maxsize=8_192)
+def _written(text: str, size: int, anchor: str) -> tuple[Pictures.Image, int, int]:
+    """The shape of a text and where it is from its anchor. Kept: to shape texts is most of painting."""
+    font = _font(size)
+    left, top, right, bottom = (round(edge) for edge in font.getbbox(text, anchor=anchor))
+    shape = Pictures.new("L", (max(right - left, 1), max(bottom - top, 1)))
+    ImageDraw.Draw(shape).text((-left, -top), text, fill=255, font=font, anchor=anchor)
+    return shape, left, top
+
+
 class Painter:
     """Paints elements of one display mode and text size onto a picture."""
 
@@ -97,7 +107,8 @@ class Painter:
         left, top, right, bottom = at
         shown = _fitted(text, int(right - left - 2 * pad), size)
         x, anchor = ((left + right) / 2, "mm") if centred else (left + pad, "lm")
-        self.draw.text((x, (top + bottom) / 2), shown, fill=colour, font=_font(size), anchor=anchor)
+        shape, beside, above = _written(shown, size, anchor)
+        self.draw.bitmap((round(x) + beside, round((top + bottom) / 2) + above), shape, fill=colour)
 
     def tick(self, at: Corners, colour: str) -> None:
         left, top, right, bottom = at

@@ -14,7 +14,7 @@ from screensearch.environments.synthetic.model import UNIT_HEIGHT, UNIT_WIDTH, B
 from screensearch.environments.synthetic.noise import Noise
 from screensearch.environments.synthetic.render import render
 from screensearch.environments.synthetic.scene import Placement, Scene
-from screensearch.errors import EnvironmentFailed
+from screensearch.errors import EnvironmentFailed, SettingsError
 
 S = TypeVar("S")
 
@@ -31,6 +31,10 @@ TEMPLATES = (
 
 CORNERS = ((0, 0), (20, 16), (44, 32), (72, 52))
 """Where the main window may stand on the desktop, in pixels."""
+
+
+MOST_LOOKS = 20_000
+"""How many seeds are looked at for one that gives a certain configuration: there are far fewer of those."""
 
 
 class Model(Protocol[S]):
@@ -88,6 +92,23 @@ class World(Generic[S]):
 
     async def reset(self, seed: int) -> Start:
         """Begin an episode: initial state, placement, clock and all chances come from the seed."""
+        configuration = self._begin(seed)
+        assert self._state is not None  # it has begun
+        return Start(self._observe(self._state), configuration)
+
+    async def reset_as(self, configuration: Mapping[str, str], seed: int) -> Start:
+        """Begin with this configuration: the seed decides the chances after it."""
+        seeds = random.Random(f"{seed}/configured")  # noqa: S311 - a simulation, not a secret
+        for _ in range(MOST_LOOKS):
+            if self._begin(seeds.getrandbits(63)) == configuration:
+                assert self._state is not None  # it has begun
+                return Start(self._observe(self._state), configuration)
+        raise SettingsError(
+            f"the {self.application} world as it is opened here never begins with {dict(configuration)}"
+        )
+
+    def _begin(self, seed: int) -> dict[str, str]:
+        """Draw an initial state; says what varied in it."""
         if self._closed:
             raise EnvironmentFailed(f"the {self.application} world is closed; open a new one")
         self._rng = random.Random(f"{seed}/events")  # noqa: S311 - a simulation, not a secret
@@ -97,12 +118,11 @@ class World(Generic[S]):
         self._placement = Placement(round(corner[0] * scale), round(corner[1] * scale), scale)
         self._state = self._model.begin(self._rng)
         self._ended = None
-        configuration = {
+        return {
             **self._model.configuration(self._state),
             "window_place": f"{self._placement.x},{self._placement.y}",
             "window_size": f"{round(30 * UNIT_WIDTH * scale)}x{round(30 * UNIT_HEIGHT * scale)}",
         }
-        return Start(self._observe(self._state), configuration)
 
     async def perform(self, action: Action) -> Result:
         """Execute one action (see `TEMPLATES`); after anything but `OK` and `MISSED`, reset."""

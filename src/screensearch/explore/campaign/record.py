@@ -57,6 +57,7 @@ class Figures:
     exits: int = 0
     missed: int = 0
     lost: int = 0
+    undecided: int = 0
 
     @classmethod
     def of(cls, told: Progress | Summary) -> Figures:

@@ -1,0 +1,73 @@
+"""One shard of a run as its conductor knows it: who owns it, how that one is, and who would be next."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from screensearch.cluster.engine import end
+from screensearch.cluster.names import OwnerReport, OwnerView, Place
+from screensearch.domain.shard import ShardKey
+from screensearch.explore.progress import Figures
+
+
+@dataclass(frozen=True)
+class Ready:
+    """An owner that has not opened its log."""
+
+    generation: int
+    actor: Any
+
+
+@dataclass
+class Shard:
+    """One shard over its owners."""
+
+    number: int
+    steps: int | None  # that its owners may grant in all, those taken before included
+    ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
+    key: ShardKey | None = None
+    generation: int = 0  # of its latest owner
+    place: Place | None = None
+    actor: Any = None
+    report: OwnerReport | None = None
+    serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
+    watching: asyncio.Task[None] | None = None
+    refusals: int = 0  # owners in a row that could not open the log where they were
+    avoid: str = ""  # the node on which its latest owner became silent
+    ready: Ready | None = None  # the next owner, since this one is silent
+    latest: int = 0  # generation that was made ready
+    doubted: float = -math.inf  # when one was last made ready for nothing
+
+    @property
+    def figures(self) -> Figures:
+        return Figures() if self.report is None else self.report.figures
+
+    @property
+    def left(self) -> int:
+        """How many steps it may still grant, as far as was heard."""
+        return 0 if self.report is None else self.report.left or 0
+
+    def dismiss(self) -> None:
+        """End the owner that was to be the next one, if there is one."""
+        if self.ready is not None:
+            end(self.ready.actor)
+            self.ready = None
+
+    def view(self) -> OwnerView:
+        state, report = "serving" if self.serving.is_set() else "opening", self.report
+        if report is None:
+            return OwnerView(self.number, self.generation, state)
+        return OwnerView(
+            shard=self.number,
+            generation=self.generation,
+            state=state,
+            node=report.node,
+            process=report.process,
+            queue=report.queue,
+            answer_seconds=report.answer_seconds,
+            epoch=report.epoch,
+            metrics=report.metrics,
+        )

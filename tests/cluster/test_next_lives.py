@@ -1,0 +1,336 @@
+"""What takes the place of a worker or an owner that went silent, and when it is started."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from screensearch.cluster import owners, shards, workers
+from screensearch.cluster.halt import Halt
+from screensearch.cluster.names import Beginning, Job, OwnerReport, Place, Task, WorkerReport
+from screensearch.config import Settings, settings_document
+from screensearch.domain.screen import Metadata
+from screensearch.domain.shard import shard_key
+from screensearch.explore.budget import StopRule
+from screensearch.explore.progress import Figures
+from screensearch.explore.wire import Failed
+
+AT_WORK = WorkerReport(
+    node="10.0.0.2",
+    node_id="a",
+    process=1,
+    silent_seconds=0.0,
+    waits=False,
+    shard=0,
+    steps=7,
+    starts=0,
+    told_to_end=False,
+)
+SERVING = OwnerReport(
+    node="10.0.0.2",
+    node_id="a",
+    process=1,
+    figures=Figures(),
+    key=None,
+    limit=None,
+    left=None,
+    under_way=0,
+    queue=0,
+    answer_seconds=0.0,
+    epoch=1,
+    metrics="",
+)
+
+
+def job() -> Job:
+    return Job(
+        run="run",
+        folder="/nowhere",
+        environment="synthetic:notepad",
+        seed=1,
+        settings=settings_document(Settings()),
+        store="",
+        artifacts="",
+        log_format="text",
+        metrics="",
+        version="",
+        workers=1,
+        stop=StopRule(seconds=3600.0),
+    )
+
+
+class Method:
+    """Of an actor: what it answers."""
+
+    def __init__(self, answer: Callable[..., Awaitable[Any]]) -> None:
+        self._answer = answer
+
+    def remote(self, *arguments: Any, **named: Any) -> asyncio.Future[Any]:
+        return asyncio.ensure_future(self._answer(*arguments, **named))
+
+
+class Actor:
+    """In the place of a worker or an owner: it says these things, one after another, and then no more."""
+
+    def __init__(self, *says: WorkerReport | OwnerReport) -> None:
+        self._says, self._saying = list(says), asyncio.Event()
+        self.tasks: list[Task] = []
+        self.report, self.begin, self.open = Method(self._report), Method(self._begin), Method(self._open)
+
+    async def _report(self) -> WorkerReport | OwnerReport:
+        while not self._says:
+            self._saying.clear()
+            await self._saying.wait()
+        return self._says.pop(0)
+
+    def say(self, *says: WorkerReport | OwnerReport) -> None:
+        self._says += says
+        self._saying.set()
+
+    async def _begin(self, task: Task) -> None:
+        self.tasks.append(task)
+
+    async def _open(self, *arguments: Any, **named: Any) -> None:
+        """It has nothing to open."""
+
+
+class Cluster:
+    """In the place of Ray: what was placed there, where not, and what was ended."""
+
+    def __init__(self, *actors: Actor) -> None:
+        self._actors: Iterator[Actor] = iter(actors)
+        self.avoided: list[str] = []
+        self.ended: list[Actor] = []
+
+    def place(self, kind: type, name: str, *, avoid: str, takes_slot: bool = False) -> Actor:
+        actor = next(self._actors)
+        self.avoided.append(avoid)
+        return actor
+
+    def end(self, actor: Actor) -> None:
+        self.ended.append(actor)
+
+
+class Told:
+    """In the place of the owners: they can be told that a life is over only once there is one again."""
+
+    def __init__(self) -> None:
+        self.there = asyncio.Event()
+        self.shares = SimpleNamespace(out_of_steps=False)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([0])
+
+    def figures(self) -> Figures:
+        return Figures()
+
+    async def renew(self) -> None:
+        """They are as they were."""
+
+    async def ask(self, number: int, method: str, *arguments: object) -> Beginning | None:
+        if method == "beginning":
+            return Beginning(episode=3, life=0)
+        await self.there.wait()
+        return None
+
+    async def ask_all(self, method: str, *arguments: object) -> list[Any]:
+        return [await self.ask(0, method, *arguments)]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silence is noticed soon."""
+    for module in (workers, owners):
+        monkeypatch.setattr(module, "SILENT_SECONDS", 0.5)
+        monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(owners, "IDLE_SECONDS", 0.1)
+
+
+def on(monkeypatch: pytest.MonkeyPatch, *actors: Actor) -> Cluster:
+    """A cluster on which these come one after another."""
+    cluster = Cluster(*actors)
+    for module in (workers, owners):
+        monkeypatch.setattr(module, "place", cluster.place)
+        monkeypatch.setattr(module, "end", cluster.end)
+    monkeypatch.setattr(shards, "end", cluster.end)
+    return cluster
+
+
+async def until(holds: Callable[[], object]) -> None:
+    def wait() -> None:
+        until = time.monotonic() + 20
+        while not holds() and time.monotonic() < until:
+            time.sleep(0.005)
+
+    await asyncio.to_thread(wait)
+    assert holds()
+
+
+@asynccontextmanager
+async def tended(told: Told, halt: Halt) -> AsyncIterator[asyncio.Future[None]]:
+    crew = workers.Workers(job(), halt, lambda trouble: None)
+    await crew.adopt()
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    try:
+        yield tending
+    finally:
+        tending.cancel()
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No life is there before the first one, and no slot but for those at work."""
+    monkeypatch.setattr(workers, "actors_of", lambda run: [])
+    monkeypatch.setattr(workers, "slot_elsewhere", lambda node: False)
+
+
+async def test_first_lives_are_started_before_there_are_owners_to_tell_them_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only = Actor(AT_WORK)
+    cluster, told = on(monkeypatch, only), Told()
+    crew = workers.Workers(job(), Halt(), lambda trouble: None)
+    await crew.prepare()
+    assert cluster.avoided == [""]
+    assert not only.tasks
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: only.tasks)
+    assert cluster.avoided == [""]  # nobody else was placed
+    tending.cancel()
+
+
+async def test_the_next_life_of_a_silent_worker_starts_elsewhere_while_owners_are_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = Actor(AT_WORK), Actor()
+    cluster, told = on(monkeypatch, first, second), Told()
+    async with tended(told, Halt()):
+        await until(lambda: len(cluster.avoided) == 2)
+        assert cluster.avoided == ["", "a"]
+        assert first in cluster.ended
+        assert not second.tasks  # the life before is not over for the owners yet
+        told.there.set()
+        await until(lambda: second.tasks)
+    assert second.tasks[0].life > first.tasks[0].life
+    assert second.tasks[0].assignment.first_episode == 3
+
+
+async def test_a_life_that_was_made_ready_ends_unused_when_the_run_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    second, halt = Actor(), Halt()
+    cluster, told = on(monkeypatch, Actor(AT_WORK), second), Told()
+    async with tended(told, halt) as tending:
+        await until(lambda: len(cluster.avoided) == 2)
+        halt.ask("steps")
+        told.there.set()
+        await tending
+    assert second in cluster.ended
+    assert not second.tasks
+
+
+async def test_a_worker_that_is_silent_for_a_while_is_left_alone_though_another_life_was_made_ready(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy, second, asked = Actor(AT_WORK), Actor(), list[str]()
+    cluster, told, halt = on(monkeypatch, busy, second), Told(), Halt()
+    monkeypatch.setattr(workers, "SILENT_SECONDS", 60.0)
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.05)
+
+    def slot_elsewhere(node: str) -> bool:
+        asked.append(node)
+        return True
+
+    monkeypatch.setattr(workers, "slot_elsewhere", slot_elsewhere)
+    told.there.set()
+    async with tended(told, halt) as tending:
+        await until(lambda: len(cluster.avoided) == 2)
+        assert cluster.avoided == ["", "a"]
+        assert not cluster.ended
+        busy.say(replace(AT_WORK, steps=8), replace(AT_WORK, steps=9, told_to_end=True, ended=True))
+        halt.ask("steps")
+        await tending
+    assert cluster.ended == [second, busy]  # it ended when there was nothing left to do
+    assert not second.tasks
+    assert asked == ["a"]
+
+
+async def test_nothing_is_made_ready_for_a_worker_that_failed_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broke = replace(AT_WORK, ended=True, failed=Failed("the application cannot be driven"))
+    second = Actor()
+    cluster, told = on(monkeypatch, Actor(broke), second), Told()
+    async with tended(told, Halt()):
+        await until(lambda: cluster.ended)
+        assert cluster.avoided == [""]
+        told.there.set()
+        await until(lambda: second.tasks)
+    assert cluster.avoided == ["", ""]
+
+
+async def test_a_life_that_a_conductor_left_before_it_could_begin_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left, second = Actor(replace(AT_WORK, begun=False, steps=0)), Actor()
+    cluster, told = on(monkeypatch, second), Told()
+    monkeypatch.setattr(workers, "actors_of", lambda run: [f"{run}/worker/0/41"])
+    monkeypatch.setattr(workers, "find_actor", lambda name: left)
+    told.there.set()
+    async with tended(told, Halt()):
+        await until(lambda: second.tasks)
+    assert cluster.ended[0] is left
+    assert not left.tasks
+    assert second.tasks[0].life > 41
+
+
+@asynccontextmanager
+async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIterator[owners.Owners]:
+    """The owners of one shard, whose log does not grow."""
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+
+    async def records(number: int) -> bool:
+        return False
+
+    monkeypatch.setattr(held, "records", records)
+    held.shard(shard_key(Metadata("app", "light", "1.0", "main")))
+    try:
+        yield held
+    finally:
+        held.end()
+
+
+async def test_the_next_owner_after_a_silent_one_is_placed_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, troubles = Actor(SERVING, SERVING, SERVING), list[str]()
+    cluster = on(monkeypatch, first, Actor(*[SERVING] * 1000))
+    async with owned(monkeypatch, troubles) as held:
+        await until(lambda: len(cluster.avoided) == 2 and held.locate(0) is not None)
+    assert cluster.avoided == ["", "a"]
+    assert cluster.ended == [first]
+    assert "did not answer" in troubles[0]
+
+
+async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second, third = Actor(SERVING, SERVING), Actor(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, first, second, third)
+    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: len(cluster.avoided) == 2)
+        assert not cluster.ended
+        monkeypatch.setattr(owners, "SILENT_SECONDS", 0.5)
+        monkeypatch.setattr(owners, "DOUBT_AGAIN_SECONDS", 0.0)
+        first.say(SERVING)  # it was busy
+        await until(lambda: cluster.ended == [second])
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
+    assert cluster.ended[:2] == [second, first]
+    assert cluster.avoided == ["", "a", "a"]
