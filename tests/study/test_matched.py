@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -308,6 +309,33 @@ def test_a_folder_of_another_study_is_left_alone(
 ) -> None:
     with pytest.raises(SettingsError, match="steps differ"):
         run_study(plan_of(suite_folder, steps=13), finished[0], {"small": suite_folder})
+
+
+def test_a_study_that_is_given_more_to_do_keeps_what_it_has(
+    suite_folder: Path, finished: tuple[Path, list[Trace]], tmp_path: Path
+) -> None:
+    whole, suites = plan_of(suite_folder), {"small": suite_folder}
+    part = replace(
+        whole,
+        conditions=whole.conditions[:1],
+        suites=[replace(each, starts=each.starts[:1]) for each in whole.suites],
+    )
+    (first,) = run_study(part, tmp_path, suites)
+    kept = StudyFolder(tmp_path).episode(first.place)
+    before = kept.stat()
+    traces = run_study(whole, tmp_path, suites)
+    write_report(whole, traces, tmp_path)
+    assert kept.stat().st_mtime_ns == before.st_mtime_ns
+    assert written(tmp_path) == written(finished[0])
+
+
+def test_a_condition_that_means_something_else_now_makes_another_study(
+    suite_folder: Path, finished: tuple[Path, list[Trace]]
+) -> None:
+    plan = plan_of(suite_folder)
+    changed = replace(plan, conditions=[replace(plan.conditions[0], overrides=("select.c_puct=3.0",))])
+    with pytest.raises(SettingsError, match="conditions 'puct' differ"):
+        run_study(changed, finished[0], {"small": suite_folder})
 
 
 def test_stored_results_are_the_episodes_and_a_damaged_file_is_refused(

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import msgspec
 
 from screensearch.domain.document import decode_document, encode_document
 from screensearch.errors import FormatError, SettingsError, StoreFailed
@@ -99,16 +97,21 @@ class StudyFolder:
         self.path = path
 
     def begin(self, plan: Plan) -> None:
-        """Write the plan, or see that the folder is of this very plan."""
+        """Write the plan, or see that the folder is of the same study.
+
+        A plan that only takes in or leaves out conditions, suites, starts or seeds takes the place of the
+        one that is there: an episode depends on nothing but its own place in a plan.
+        """
         path = self.path / PLAN
         if path.exists():
             theirs = self.plan()
-            if theirs != plan:
+            if theirs == plan:
+                return
+            if differing := _differing(theirs, plan):
                 raise SettingsError(
-                    f"{self.path} holds another study ({_difference(theirs, plan)}): choose another --out, "
+                    f"{self.path} holds another study (its {differing} differ): choose another --out, "
                     "or give the same options to go on with it"
                 )
-            return
         write_whole(path, encode_document(PLAN_KIND, plan) + b"\n")
 
     def plan(self) -> Plan:
@@ -182,6 +185,17 @@ def check_names(suites: Sequence[Suite]) -> None:
             raise SettingsError(f"two suites are named {name!r}: give each application once")
 
 
-def _difference(theirs: Plan, ours: Plan) -> str:
-    left, right = msgspec.to_builtins(theirs), msgspec.to_builtins(ours)
-    return "its " + ", ".join(name for name in left if left[name] != right[name]) + " differ"
+def _differing(theirs: Plan, ours: Plan) -> str:
+    """What makes two plans those of different studies; empty if what both have is the same in both."""
+    names = [
+        name for name in ("study", "steps", "seed", "version") if getattr(theirs, name) != getattr(ours, name)
+    ]
+    for kind in ("conditions", "suites"):
+        known = {each.name: _apart_from_starts(each) for each in getattr(theirs, kind)}
+        here = {each.name: _apart_from_starts(each) for each in getattr(ours, kind)}
+        names += [f"{kind} {name!r}" for name in known.keys() & here.keys() if known[name] != here[name]]
+    return ", ".join(sorted(names))
+
+
+def _apart_from_starts(each: Condition | PlannedSuite) -> Condition | PlannedSuite:
+    return replace(each, starts=[]) if isinstance(each, PlannedSuite) else each
