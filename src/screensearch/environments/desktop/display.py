@@ -217,15 +217,16 @@ class Display:
     @_guarded
     def hold_clipboard(self, text: str) -> None:
         """Have the clipboard hold a text, as if a program had copied it; an update under way is dropped."""
-        self._drop_update()
         self._clipboard.hold(text)
         self._wire.flush()
 
     @_guarded
     def update_clipboard(self, text: str, *, seconds: float) -> None:
         """Have the clipboard hold another text so many seconds from now."""
+        due = self._loop.time() + seconds  # which is the clock of `time.monotonic`
+        self._clipboard.expect(text, due)
         self._drop_update()
-        self._update = self._loop.call_later(seconds, self._update_now, text)
+        self._update = self._loop.call_at(due, self._catch_up)
 
     @_guarded
     def take_taken(self) -> list[Taken]:
@@ -233,13 +234,18 @@ class Display:
         self._wire.drain()
         return self._clipboard.take_taken()
 
-    def _update_now(self, text: str) -> None:
-        with contextlib.suppress(DisplayFailed):  # `closed` says it
-            self.hold_clipboard(text)
-
     def _drop_update(self) -> None:
         if self._update is not None:
             self._update.cancel()
+
+    def _catch_up(self) -> None:
+        with contextlib.suppress(DisplayFailed):  # `closed` says it
+            self._hold_what_is_due()
+
+    @_guarded
+    def _hold_what_is_due(self) -> None:
+        self._clipboard.catch_up()
+        self._wire.flush()
 
     # ---- requests to the window manager
 

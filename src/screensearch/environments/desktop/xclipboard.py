@@ -23,7 +23,6 @@ _MOST_TAKEN = 1_000  # that are remembered: an application may ask without end
 class ClipboardWire(Protocol):
     """What holding a selection needs of a connection."""
 
-    own: int
     atoms: Mapping[str, int]
 
     def own_selection(self, name: str) -> None:
@@ -45,6 +44,7 @@ class Clipboard:
     def __init__(self, wire: ClipboardWire) -> None:
         self._wire = wire
         self._text: str | None = None
+        self._coming: tuple[str, float] | None = None  # another text, and when it is due
         self._taken: list[Taken] = []
 
     def hold(self, text: str) -> None:
@@ -54,8 +54,20 @@ class Clipboard:
                 f"a clipboard of {len(text.encode())} bytes is more than the {_MOST_BYTES} that are handed "
                 "over in one piece: give a shorter text"
             )
-        self._text = text
+        self._text, self._coming = text, None
         self._wire.own_selection(_CLIPBOARD)
+
+    def expect(self, text: str, at: float) -> None:
+        """Another text is due at a time of ``time.monotonic``. Who asks from then on gets that one.
+
+        Call `catch_up` then, so that programs are told of the change also when nobody asks.
+        """
+        self._coming = text, at
+
+    def catch_up(self) -> None:
+        """Hold what was due, if it is."""
+        if self._coming is not None and time.monotonic() >= self._coming[1]:
+            self.hold(self._coming[0])
 
     def lost(self, event: Any) -> None:
         """Another program holds it now."""
@@ -64,6 +76,7 @@ class Clipboard:
 
     def answer(self, request: Any) -> None:
         """An application asks for the text, or for the forms that it can be had in."""
+        self.catch_up()  # the clock decides which text it is, not who gets his turn first
         atoms = self._wire.atoms
         if self._text is None or request.selection != atoms[_CLIPBOARD]:
             self._wire.refuse_request(request)

@@ -29,6 +29,7 @@ OnTrial = Callable[[Trial, int, int], None]
 
 def plan_application(target: str, overrides: Sequence[str] = ()) -> PlannedApplication:
     """An application of the controls, by what `screensearch explore` takes."""
+    check_no_loop_runs("a study")
     environment, settings = settings_for(target, overrides=(*overrides, "explore.screenshots=none"))
     if not settings.desktop.sandbox:
         raise SettingsError(f"the settings of {target!r} leave the sandbox, which a study never does")

@@ -184,7 +184,7 @@ class ControlFolder:
         if not path.exists():
             write_whole(path, encode_document(PLAN_KIND, plan) + b"\n")
             return
-        theirs, ours = msgspec.to_builtins(read_plan(self.path)), msgspec.to_builtins(plan)
+        theirs, ours = _as_written(read_plan(self.path)), _as_written(plan)
         differing = [name for name in ours if theirs[name] != ours[name]]
         if differing:
             raise SettingsError(
@@ -215,6 +215,12 @@ class ControlFolder:
         """All trials in one compressed file, one document per line, in the order of the plan."""
         lines = [self.file(place).read_bytes() for place in plan.all_places()]
         write_whole(self.path / RESULTS, gzip.compress(b"".join(lines), mtime=0))
+
+
+def _as_written(plan: ControlPlan) -> dict[str, Any]:
+    """A plan as JSON has it, in which a tuple is a list."""
+    written: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plan))
+    return written
 
 
 def read_plan(folder: Path) -> ControlPlan:
