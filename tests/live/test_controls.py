@@ -47,7 +47,7 @@ def test_the_tables_of_the_paper_come_out_in_a_real_editor(
     (about,) = summary.applications
     assert about.start_states == 1
     (race,) = [each for each in trials if each.place.kind is Kind.RACE]
-    median = paste_seconds(trials)
+    median = paste_seconds(trials[:1])
     assert median is not None
     assert race.delay_seconds == median * plan.delay_share(race.place)
     assert about.race_as_taken == 1  # whichever came first

@@ -28,6 +28,7 @@ from screensearch.study.controls.figures import (
     Reading,
     disclosure,
     dispersion_by_clipboard,
+    paste_seconds,
     summarise,
 )
 from screensearch.study.controls.plan import (
@@ -112,6 +113,17 @@ def test_disclosure_is_the_share_of_the_clipboard_that_an_observation_tells() ->
     assert disclosure([("alpha", "alpha"), ("alpha", "")]) is None  # nothing was hidden
 
 
+def test_a_race_is_set_up_by_the_latest_pastes_that_were_timed() -> None:
+    def timed(kind: Kind, seconds: float | None, failure: str | None = None) -> Trial:
+        return Trial(Place(NAME, kind, 0), "alpha", taken_seconds=seconds, failure=failure)
+
+    assert paste_seconds([timed(Kind.HIDDEN, 1.0), timed(Kind.TIMING, None)]) is None
+    early = [timed(Kind.TIMING, seconds) for seconds in (9.0, 1.0, 5.0, 2.0, 3.0)]
+    assert paste_seconds(early) == 3.0
+    later = [timed(Kind.RACE, 7.0), timed(Kind.RACE, 8.0), timed(Kind.RACE, 99.0, "environment")]
+    assert paste_seconds([*early, *later]) == 5.0
+
+
 # -- the plan -------------------------------------------------------------------------------------
 
 
@@ -155,6 +167,7 @@ def test_the_tables_of_the_paper_come_out_where_they_are_deterministic(
         row = probe(summary, kind)
         assert (row.disclosure, row.destination_dispersion, row.accuracy) == theirs
     assert [probe(summary, kind).returned for kind in PROBES] == [None, 6, 6]
+    assert [probe(summary, kind).document_dispersion for kind in PROBES] == [None, 0.0, 0.0]
     assert [probe(summary, kind).evidence for kind in PROBES] == [0, 6, 0]
 
 
@@ -203,7 +216,7 @@ def test_a_paste_that_is_not_undone_is_no_return_and_spoils_the_commitment(
     plan = plan_of()
     summary = summarise(plan, run_controls(plan, tmp_path))
     row = probe(summary, Kind.PASTE_UNDO)
-    assert (row.disclosure, row.returned) == (1.0, 0)
+    assert (row.disclosure, row.returned, row.document_dispersion) == (1.0, 0, 1.0)
     kept = [each for each in read_trials(tmp_path / "results.jsonl.gz") if each.place.kind is Kind.PASTE_UNDO]
     ends = {(sight.document or "")[-5:] for each in kept if (sight := each.sight(Moment.DESTINATION))}
     assert ends == {"alpha", "\nbeta"}
@@ -261,8 +274,8 @@ def test_a_failure_around_the_application_is_tried_once_more_then_recorded_and_i
     assert [each.tries for each in trials[:5]] == [2, 1, 1, 2, 1]
     assert [each.failure for each in trials[:5]] == [None, None, None, "environment", None]
     summary, _ = write_report(plan, trials, tmp_path)
-    (row,) = [each for each in summary.causal if (each.source, each.reading) == (Kind.HIDDEN, "document")]
-    assert row.trials == 5
+    (row,) = [each for each in summary.causal if (each.source, each.reading) == (Kind.RACE, "document")]
+    assert row.trials == 7
     assert (
         "2 of them run twice; failed and left out: 1 by environment" in (tmp_path / "tables.md").read_text()
     )

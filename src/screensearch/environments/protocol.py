@@ -121,7 +121,7 @@ class Measured(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A text that an application took from the clipboard, and when, on the clock of ``time.monotonic``."""
+    """A text that an application asked the clipboard for, and when, on the clock of ``time.monotonic``."""
 
     text: str
     at: float

@@ -64,10 +64,12 @@ class Clipboard:
         """
         self._coming = text, at
 
-    def catch_up(self) -> None:
-        """Hold what was due, if it is."""
-        if self._coming is not None and time.monotonic() >= self._coming[1]:
+    def catch_up(self) -> float:
+        """Hold what is due by now; gives the time that was taken for now."""
+        now = time.monotonic()
+        if self._coming is not None and now >= self._coming[1]:
             self.hold(self._coming[0])
+        return now
 
     def lost(self, event: Any) -> None:
         """Another program holds it now."""
@@ -76,7 +78,7 @@ class Clipboard:
 
     def answer(self, request: Any) -> None:
         """An application asks for the text, or for the forms that it can be had in."""
-        self.catch_up()  # the clock decides which text it is, not who gets his turn first
+        now = self.catch_up()  # the clock decides which text it is, not who gets his turn first
         atoms = self._wire.atoms
         if self._text is None or request.selection != atoms[_CLIPBOARD]:
             self._wire.refuse_request(request)
@@ -87,7 +89,7 @@ class Clipboard:
         elif request.target in [atoms[name] for name in _TEXTS]:
             self._wire.answer_request(request, request.target, 8, self._text.encode())
             if len(self._taken) < _MOST_TAKEN:
-                self._taken.append(Taken(self._text, time.monotonic()))
+                self._taken.append(Taken(self._text, now))
         else:
             self._wire.refuse_request(request)
 

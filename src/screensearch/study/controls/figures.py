@@ -18,7 +18,17 @@ from screensearch.encode.embed import make_embedder
 from screensearch.identify.resolve import IDENTIFIERS, Resolver
 from screensearch.identify.verify import compare
 from screensearch.record.ambiguity import Dispersion, decompose, normalised_entropy
-from screensearch.study.controls.plan import PROBES, TOKENS, ControlPlan, Kind, Moment, Place, Sight, Trial
+from screensearch.study.controls.plan import (
+    PROBES,
+    TIMING_TRIALS,
+    TOKENS,
+    ControlPlan,
+    Kind,
+    Moment,
+    Place,
+    Sight,
+    Trial,
+)
 
 
 class Reading(StrEnum):
@@ -76,7 +86,8 @@ class ProbeRow:
     trials: int
     disclosure: float | None  # by the tokens that can be read on the screen
     state_disclosure: float | None  # by the state of that screen
-    destination_dispersion: float | None  # none where nothing was probed
+    destination_dispersion: float | None  # by the state; none where nothing was probed
+    document_dispersion: float | None  # likewise, by the document
     accuracy: float | None
     returned: int | None  # trials whose destination has the state and the document of their start
     evidence: int  # trials in which a token was read
@@ -147,13 +158,13 @@ def identify(trials: Iterable[Trial], settings: Settings) -> States:
 
 
 def paste_seconds(trials: Iterable[Trial]) -> float | None:
-    """How long a Paste takes to reach the application: the median of the trials that were for that."""
+    """How long a Paste takes to reach the application now: the median of the latest in which it was timed."""
     measured = [
         trial.taken_seconds
         for trial in trials
-        if trial.place.kind is Kind.TIMING and trial.complete and trial.taken_seconds is not None
+        if trial.place.kind in (Kind.TIMING, Kind.RACE) and trial.complete and trial.taken_seconds is not None
     ]
-    return statistics.median(measured) if measured else None
+    return statistics.median(measured[-TIMING_TRIALS:]) if measured else None
 
 
 def _causal_rows(
@@ -199,6 +210,7 @@ def _probe_row(application: str, condition: Kind, trials: Sequence[Trial], state
     at = Moment.START if condition is Kind.NO_PROBE else Moment.PROBE
     probed = condition is not Kind.NO_PROBE
     destinations = Counter(states[trial.place, Moment.DESTINATION] for trial in trials if probed)
+    documents = Counter(_sight(trial, Moment.DESTINATION).document for trial in trials if probed)
     return ProbeRow(
         application,
         condition,
@@ -206,6 +218,7 @@ def _probe_row(application: str, condition: Kind, trials: Sequence[Trial], state
         disclosure((trial.clipboard, _sight(trial, at).tokens) for trial in trials),
         disclosure((trial.clipboard, states[trial.place, at]) for trial in trials),
         normalised_entropy(destinations.values()) if probed else None,
+        normalised_entropy(documents.values()) if probed else None,
         sum(trial.committed == trial.clipboard for trial in trials) / len(trials),
         sum(_returned(trial, states) for trial in trials) if probed else None,
         sum(trial.evidence is not None for trial in trials),
@@ -234,7 +247,7 @@ def _about(
         rule.merge.threshold,
         len({states[trial.place, Moment.START] for trial in good}),
         compare(pasted[0], pasted[1], rule.merge).score if len(pasted) == len(TOKENS) else None,
-        paste_seconds(good),
+        paste_seconds(trial for trial in good if trial.place.kind is Kind.TIMING),
         sum(_sight(trial, Moment.PROBE).document == trial.taken for trial in races) if races else None,
         len(trials),
         sum(trial.tries > 1 for trial in trials),

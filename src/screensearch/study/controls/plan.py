@@ -29,7 +29,8 @@ TOKENS = ("alpha", "beta")
 """What the clipboard holds. Who has read neither commits to the first."""
 
 TIMING_TRIALS = 5
-"""So many Pastes say how long one takes to reach the application, before anything is raced against it."""
+"""So many Pastes say how long one takes to reach the application, before anything is raced against it; then
+the latest so many, races among them: how long depends on what else the machine does."""
 
 
 class Kind(StrEnum):
@@ -140,8 +141,8 @@ class ControlPlan:
         """Every trial of an application, in the order in which they are run."""
         if application.real_clipboard:  # a synthetic world has no clock to race against
             yield from (Place(application.name, Kind.TIMING, each) for each in range(TIMING_TRIALS))
-        yield from (Place(application.name, Kind.HIDDEN, each) for each in range(self.trials))
         yield from (Place(application.name, Kind.RACE, each) for each in range(self.race_trials))
+        yield from (Place(application.name, Kind.HIDDEN, each) for each in range(self.trials))
         for number in range(self.trials):  # in turn: what changes on the machine befalls all three
             yield from (Place(application.name, kind, number) for kind in PROBES)
 

@@ -138,8 +138,9 @@ def _probe_notes(row: ProbeRow) -> list[str]:
         return []
     return [
         f"- {row.application}, {TITLES[row.condition]}: {row.returned} of {row.trials} returned to the state "
-        f"and the document of their start; a token was read in {row.evidence}; the states of the screens at "
-        f"the probe disclose {_figure(row.state_disclosure)}."
+        f"and the document of their start; their documents there disperse by "
+        f"{_figure(row.document_dispersion)}; a token was read in {row.evidence}; the states of the screens "
+        f"at the probe disclose {_figure(row.state_disclosure)}."
     ]
 
 
@@ -161,9 +162,9 @@ def _about(figures: ApplicationFigures) -> list[str]:
     if figures.paste_seconds is not None:
         lines.append(
             f"- {name}: a Paste took the text from the clipboard {1000 * figures.paste_seconds:.1f} ms after "
-            f"it was begun (median of {TIMING_TRIALS} trials); updates in the race were under way for 0 to "
-            f"twice as long, drawn evenly. {figures.race_as_taken or 0} races show in the document what the "
-            "application took."
+            f"it was begun (median of {TIMING_TRIALS} trials). In a race the update was due after 0 to 2 "
+            f"times the median of the latest {TIMING_TRIALS}, drawn evenly. {figures.race_as_taken or 0} races "
+            "show in the document what the application took."
         )
     return lines
 
