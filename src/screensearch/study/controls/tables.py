@@ -163,8 +163,8 @@ def _about(figures: ApplicationFigures) -> list[str]:
         lines.append(
             f"- {name}: a Paste took the text from the clipboard {1000 * figures.paste_seconds:.1f} ms after "
             f"it was begun (median of {TIMING_TRIALS} trials). In a race the update was due after 0 to 2 "
-            f"times the median of the latest {TIMING_TRIALS}, drawn evenly. {figures.race_as_taken or 0} races "
-            "show in the document what the application took."
+            f"times the median of the latest {TIMING_TRIALS}, drawn evenly. In {figures.race_as_taken or 0} "
+            "races the document shows what the application took."
         )
     return lines
 
