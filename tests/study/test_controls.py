@@ -48,7 +48,7 @@ from screensearch.study.controls.tables import CAUSAL, PROBE, tables_latex, tabl
 
 NOTEPAD = "synthetic:notepad"
 NAME = "synthetic-notepad"
-RESULTS = Path(__file__).parents[2] / "docs" / "results" / "controls"
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 def plan_of(target: str = NOTEPAD, *, trials: int = 6, race_trials: int = 8, seed: int = 3) -> ControlPlan:
@@ -324,7 +324,15 @@ def test_the_command_writes_tables_with_the_papers_figures_beside_ours(tmp_path:
     assert "even number" in odd.output
 
 
-def test_the_stored_tables_follow_from_the_stored_trials() -> None:
-    summary = summarise(read_plan(RESULTS), read_trials(RESULTS / "results.jsonl.gz"))
-    assert tables_page(summary) == (RESULTS / "tables.md").read_text()
-    assert tables_latex(summary) == (RESULTS / "tables.tex").read_text()
+@pytest.mark.parametrize("name", ["controls", "controls-races"])
+def test_the_stored_tables_follow_from_the_stored_trials(name: str) -> None:
+    folder = RESULTS / name
+    trials = read_trials(folder / "results.jsonl.gz")
+    summary = summarise(read_plan(folder), trials)
+    assert tables_page(summary) == (folder / "tables.md").read_text()
+    assert tables_latex(summary) == (folder / "tables.tex").read_text()
+    races = [each for each in trials if each.place.kind is Kind.RACE and each.taken is not None]
+    for each in races:
+        assert each.taken_seconds is not None
+        assert each.delay_seconds is not None
+        assert each.taken == ("alpha" if each.taken_seconds < each.delay_seconds else "beta")

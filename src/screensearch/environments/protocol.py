@@ -135,8 +135,11 @@ class ClipboardHolder(Protocol):
         """Have the clipboard hold a text: from now on, and from before the start of each further episode."""
         ...
 
-    def update_clipboard(self, text: str, *, seconds: float) -> None:
-        """Have it hold another text so many seconds from now, whatever happens then; in this episode only."""
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
+        """Have it hold another text so many seconds from now, whatever happens then; in this episode only.
+
+        Returns when that is, on the clock of `Taken`: who asks from then on gets it.
+        """
         ...
 
     def take_taken(self) -> list[Taken]:

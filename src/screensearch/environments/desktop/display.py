@@ -221,12 +221,13 @@ class Display:
         self._wire.flush()
 
     @_guarded
-    def update_clipboard(self, text: str, *, seconds: float) -> None:
-        """Have the clipboard hold another text so many seconds from now."""
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
+        """Have the clipboard hold another text so many seconds from now; returns when that is."""
         due = self._loop.time() + seconds  # which is the clock of `time.monotonic`
         self._clipboard.expect(text, due)
         self._drop_update()
         self._update = self._loop.call_at(due, self._catch_up)
+        return due
 
     @_guarded
     def take_taken(self) -> list[Taken]:

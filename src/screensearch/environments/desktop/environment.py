@@ -160,11 +160,11 @@ class DesktopEnvironment:
             self._desk.display.hold_clipboard(text)
             await self._desk.display.sync()
 
-    def update_clipboard(self, text: str, *, seconds: float) -> None:
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
         """Have it hold another text so many seconds from now; the next episode begins as the first did."""
         if self._desk is None:
             raise EnvironmentFailed("a clipboard was to be updated before the application was reset")
-        self._desk.display.update_clipboard(text, seconds=seconds)
+        return self._desk.display.update_clipboard(text, seconds=seconds)
 
     def take_taken(self) -> list[Taken]:
         """What applications took from the clipboard since the last call."""

@@ -94,7 +94,7 @@ class Trial:
     committed: str | None = None  # the token that the document held in the end
     delay_seconds: float | None = None  # between the announcement of an update and the update
     taken: str | None = None  # the text that the application took from a real clipboard, and when
-    taken_seconds: float | None = None  # after Paste was begun
+    taken_seconds: float | None = None  # after Paste was begun, in a race after the update was announced
     tries: int = 1
     failure: str | None = None  # why it tells nothing
     note: str = ""

@@ -131,7 +131,10 @@ class _Hand:
     async def _paste(self) -> None:
         if isinstance(self._world, ClipboardHolder):
             self._world.take_taken()  # what was taken before is not this Paste's
-        begun = time.monotonic()
+        await self._paste_since(time.monotonic())
+
+    async def _paste_since(self, begun: float) -> None:
+        """Paste; how long the application took to ask for the text is counted from `begun`."""
         await self._press(PASTE)
         if isinstance(self._world, ClipboardHolder):
             for taken in self._world.take_taken()[:1]:
@@ -143,14 +146,15 @@ class _Hand:
         if isinstance(self._world, ClipboardHolder):
             if self._paste_seconds is None:
                 raise EnvironmentFailed("no Paste reached the application, so that none can be raced against")
-            delay = self._trial.delay_seconds = self._paste_seconds * self._plan.delay_share(
-                self._trial.place
-            )
-            self._world.update_clipboard(_other(self._trial.clipboard), seconds=delay)
+            delay = self._paste_seconds * self._plan.delay_share(self._trial.place)
+            self._trial.delay_seconds = delay
+            self._world.take_taken()
+            due = self._world.update_clipboard(_other(self._trial.clipboard), seconds=delay)
+            await self._paste_since(due - delay)
         else:
             await self._click(EDIT)
             await self._click(SYNC)
-        await self._paste()
+            await self._paste()
 
     async def _probe_by_paste(self) -> None:
         await self._paste()
