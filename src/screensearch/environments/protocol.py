@@ -119,6 +119,34 @@ class Measured(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A text that an application asked the clipboard for, and when, on the clock of ``time.monotonic``."""
+
+    text: str
+    at: float
+
+
+@runtime_checkable
+class ClipboardHolder(Protocol):
+    """An environment whose clipboard can be held from outside: a real one. Control studies ask for it."""
+
+    async def hold_clipboard(self, text: str) -> None:
+        """Have the clipboard hold a text: from now on, and from before the start of each further episode."""
+        ...
+
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
+        """Have it hold another text so many seconds from now, whatever happens then; in this episode only.
+
+        Returns when that is, on the clock of `Taken`: who asks from then on gets it.
+        """
+        ...
+
+    def take_taken(self) -> list[Taken]:
+        """What applications took from it since the last call, oldest first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
     """What a run lends an environment: whether pictures are wanted, and the settings of desktops."""

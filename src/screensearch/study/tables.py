@@ -78,7 +78,7 @@ def interval(estimate: Estimate, decimals: int) -> str:
 def results_markdown(summary: StudySummary) -> str:
     """The means, in the paper's layout."""
     heads, *lines = results_cells(summary)
-    return _markdown([heads, ["---", "---", *["--:"] * (len(heads) - 2)], *lines])
+    return markdown([heads, ["---", "---", *["--:"] * (len(heads) - 2)], *lines])
 
 
 def results_cells(summary: StudySummary) -> list[list[str]]:
@@ -106,7 +106,7 @@ def results_cells(summary: StudySummary) -> list[list[str]]:
 def differences_markdown(summary: StudySummary) -> str:
     """The first condition minus each other: mean, 95 % interval, p, and whether the difference stands."""
     heads, *lines = differences_cells(summary)
-    return _markdown([heads, ["---", "---", "---", "--:", "--:", "--:", "--:", "---"], *lines])
+    return markdown([heads, ["---", "---", "---", "--:", "--:", "--:", "--:", "---"], *lines])
 
 
 def differences_cells(summary: StudySummary) -> list[list[str]]:
@@ -147,7 +147,8 @@ def _cell(summary: StudySummary, row: Row, column: Column) -> str:
     return ours if math.isnan(value) else f"{ours} ({number(value, column.decimals)})"
 
 
-def _markdown(lines: Sequence[Sequence[str]]) -> str:
+def markdown(lines: Sequence[Sequence[str]]) -> str:
+    """A table of these cells; the second line says how the columns are aligned."""
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -171,7 +172,7 @@ def factors_markdown(summary: StudySummary, matchings: Sequence[Matching]) -> st
             lines.append(
                 [application(suites), factor, " / ".join(values), " / ".join(aucs), merges or revisits]
             )
-    return _markdown(lines)
+    return markdown(lines)
 
 
 def _value(title: str, factor: str) -> str:
@@ -217,10 +218,10 @@ def results_latex(summary: StudySummary) -> str:
     for row in summary.rows:
         if before and len(row.suites) > 1 and len(before) == 1:
             lines.append(r"\midrule")
-        name = "" if row.suites == before else _latex(application(row.suites))
+        name = "" if row.suites == before else latex(application(row.suites))
         before = row.suites
-        cells = [_latex(_cell(summary, row, each)) for each in columns]
-        lines.append(" & ".join([name, _latex(row.title), *cells]) + r"\\")
+        cells = [latex(_cell(summary, row, each)) for each in columns]
+        lines.append(" & ".join([name, latex(row.title), *cells]) + r"\\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 
@@ -245,6 +246,6 @@ _ESCAPED = {
 }
 
 
-def _latex(text: str) -> str:
+def latex(text: str) -> str:
     """A text with nothing in it that TeX would act on."""
     return "".join(_ESCAPED.get(letter, letter) for letter in text)

@@ -95,8 +95,12 @@ class Desk:
         *,
         application: str,
         screenshots: bool,
+        clipboard: str | None = None,
     ) -> Desk:
-        """Bring up a new desktop and start the application on it; `first_window` waits for it to show."""
+        """Bring up a new desktop and start the application on it; `first_window` waits for it to show.
+
+        `clipboard`, if given, is on the clipboard before the application starts.
+        """
         session = await Session.start(app, settings, dressing)
         opened: list[Callable[[], object]] = []
         try:
@@ -125,6 +129,8 @@ class Desk:
                 screenshots=screenshots,
             )
             display.announce_accessibility(session.accessibility_address)
+            if clipboard is not None:
+                display.hold_clipboard(clipboard)
             await display.sync()
             await session.launch()
         except BaseException:

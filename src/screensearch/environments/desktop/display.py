@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from screensearch.domain.screen import Box
-from screensearch.environments.desktop import xmanager, xwindows
+from screensearch.environments.desktop import xclipboard, xmanager, xwindows
 from screensearch.environments.desktop.deadlines import in_time
+from screensearch.environments.desktop.xclipboard import Clipboard
 from screensearch.environments.desktop.xconnection import (
     ConnectionBroken,
     DamageEvent,
@@ -23,10 +25,11 @@ from screensearch.environments.desktop.xdamage import Damage
 from screensearch.environments.desktop.xinput import Input
 from screensearch.environments.desktop.xmanager import Manager
 from screensearch.environments.desktop.xwindows import WindowTable, XWindow
+from screensearch.environments.protocol import Taken
 
 __all__ = ["Display", "DisplayFailed", "XWindow"]
 
-_ATOMS = (*xwindows.ATOMS, *xmanager.ATOMS, "AT_SPI_BUS")
+_ATOMS = (*xwindows.ATOMS, *xmanager.ATOMS, *xclipboard.ATOMS, "AT_SPI_BUS")
 _MANAGER_SECONDS = 1.0  # for the window manager to be through with the input so far
 _HANDLED_SECONDS = 1.0  # for the application to handle keys, before their keycodes get another meaning
 
@@ -79,6 +82,8 @@ class Display:
             double_click_seconds=double_click_seconds,
             until_handled=self._wait_until_handled,
         )
+        self._clipboard = Clipboard(wire)
+        self._update: asyncio.TimerHandle | None = None  # of the clipboard, under way
         wire.on_event, wire.after_events = self._handle, self._after_events
         wire.on_backlog = self._come_back
         # Qt answers a ping to those who watch the root's own structure, GTK to those who watch what is below.
@@ -207,6 +212,42 @@ class Display:
         self._wire.write_text(self._wire.root, "AT_SPI_BUS", address)
         self._wire.flush()
 
+    # ---- the clipboard
+
+    @_guarded
+    def hold_clipboard(self, text: str) -> None:
+        """Have the clipboard hold a text, as if a program had copied it; an update under way is dropped."""
+        self._clipboard.hold(text)
+        self._wire.flush()
+
+    @_guarded
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
+        """Have the clipboard hold another text so many seconds from now; returns when that is."""
+        due = self._loop.time() + seconds  # which is the clock of `time.monotonic`
+        self._clipboard.expect(text, due)
+        self._drop_update()
+        self._update = self._loop.call_at(due, self._catch_up)
+        return due
+
+    @_guarded
+    def take_taken(self) -> list[Taken]:
+        """What applications took from the clipboard since the last call."""
+        self._wire.drain()
+        return self._clipboard.take_taken()
+
+    def _drop_update(self) -> None:
+        if self._update is not None:
+            self._update.cancel()
+
+    def _catch_up(self) -> None:
+        with contextlib.suppress(DisplayFailed):  # `closed` says it
+            self._hold_what_is_due()
+
+    @_guarded
+    def _hold_what_is_due(self) -> None:
+        self._clipboard.catch_up()
+        self._wire.flush()
+
     # ---- requests to the window manager
 
     @_guarded
@@ -241,6 +282,12 @@ class Display:
                 self._damage.add(event.area)
             case X.MappingNotifyEvent():
                 self._input.keyboard_changed(event.first_keycode, event.count)
+                return
+            case X.SelectionRequestEvent():
+                self._clipboard.answer(event)
+                return
+            case X.SelectionClearEvent():
+                self._clipboard.lost(event)
                 return
             case X.PropertyNotifyEvent():
                 if not self._property_changed(event.window, event.atom):
@@ -293,6 +340,7 @@ class Display:
         failure = DisplayFailed(f"the connection to the X server has ended: {reason}")
         if not self.closed.done():
             self.closed.set_result(reason)
+            self._drop_update()
             self._loop.remove_reader(self._wire.file)
             self._wire.close(failure)
         return failure

@@ -24,7 +24,7 @@ from screensearch.environments.desktop.settings import AppSettings, DesktopSetti
 from screensearch.environments.desktop.start import first_window
 from screensearch.environments.desktop.targets import Missed, Targets
 from screensearch.environments.desktop.vitals import ApplicationEnded, ApplicationHangs
-from screensearch.environments.protocol import Means, Result, Start, StartFailed
+from screensearch.environments.protocol import Means, Result, Start, StartFailed, Taken
 from screensearch.errors import EnvironmentFailed, SettingsError
 
 
@@ -57,6 +57,7 @@ class DesktopEnvironment:
         self._observations = 0
         self._run_lines: dict[str, set[int]] = {}  # by file, in all episodes
         self._fresh: dict[str, list[int]] = {}  # of those, what nobody has taken yet
+        self._clipboard: str | None = None  # what every episode begins with
 
     @property
     def session_pid(self) -> int | None:
@@ -79,6 +80,7 @@ class DesktopEnvironment:
             dressing,
             application=self.application,
             screenshots=self._screenshots,
+            clipboard=self._clipboard,
         )
         try:
             await first_window(desk)
@@ -150,6 +152,23 @@ class DesktopEnvironment:
             known.update(new)
             if new:
                 self._fresh.setdefault(name, []).extend(new)
+
+    async def hold_clipboard(self, text: str) -> None:
+        """Have the clipboard hold a text: now, and before the application of each further episode starts."""
+        self._clipboard = text
+        if self._desk is not None:
+            self._desk.display.hold_clipboard(text)
+            await self._desk.display.sync()
+
+    def update_clipboard(self, text: str, *, seconds: float) -> float:
+        """Have it hold another text so many seconds from now; the next episode begins as the first did."""
+        if self._desk is None:
+            raise EnvironmentFailed("a clipboard was to be updated before the application was reset")
+        return self._desk.display.update_clipboard(text, seconds=seconds)
+
+    def take_taken(self) -> list[Taken]:
+        """What applications took from the clipboard since the last call."""
+        return [] if self._desk is None else self._desk.display.take_taken()
 
     def _told(self, what: str) -> str:
         """What happened, and that it was not this action's doing, if so."""

@@ -45,6 +45,10 @@ _INPUT_ONLY = 2
 _FENCE = 19  # the type of our messages to ourselves: INTEGER, an atom that always is
 _LOCAL_PID = 2
 _CLIENT_MESSAGE = 33
+_SELECTION_NOTIFY = 31
+_REPLACE = 0  # what a property held before
+_NOW = 0  # in the place of a time
+_NO_PROPERTY = 0
 
 _Waiting = dict[int, "asyncio.Future[None] | None"]
 
@@ -254,8 +258,28 @@ class XConnection:
     def write_text(self, window: int, name: str, text: str) -> None:
         """Set a property to a text."""
         data = text.encode("latin-1", "replace")
-        replace, string, bits = 0, 31, 8
-        self.core.ChangeProperty(replace, window, self.atoms[name], string, bits, len(data), data)
+        string, bits = 31, 8
+        self.core.ChangeProperty(_REPLACE, window, self.atoms[name], string, bits, len(data), data)
+
+    def own_selection(self, name: str) -> None:
+        """Become the owner of a selection: from then on its requests come as events."""
+        self.core.SetSelectionOwner(self.own, self.atoms[name], _NOW)
+
+    def answer_request(self, request: Any, kind: int, bits: int, data: bytes) -> None:
+        """Give who asked for a selection its data, of that type and in units of so many bits."""
+        place = request.property or request.target  # old programs name no property
+        self.core.ChangeProperty(_REPLACE, request.requestor, place, kind, bits, len(data) * 8 // bits, data)
+        self._tell_requestor(request, place)
+
+    def refuse_request(self, request: Any) -> None:
+        """Say that the selection cannot be had in that form."""
+        self._tell_requestor(request, _NO_PROPERTY)
+
+    def _tell_requestor(self, request: Any, place: int) -> None:
+        told = (request.time, request.requestor, request.selection, request.target, place)
+        event = struct.pack("=BBH5I8x", _SELECTION_NOTIFY, 0, 0, *told)
+        self.core.SendEvent(False, request.requestor, 0, event)
+        self.send()
 
     def select(self, window: int, mask: int) -> None:
         self.core.ChangeWindowAttributes(window, X.CW.EventMask, [mask])

@@ -1,0 +1,1 @@
+"""The controls: what is hidden is known to us (paper, "Controlled ambiguity and probe validation")."""
