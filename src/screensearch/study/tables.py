@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.study.conditions import FACTORS
+from screensearch.study.layout import latex_text as _latex
+from screensearch.study.layout import markdown as _markdown
+from screensearch.study.layout import number
 from screensearch.study.matching import Matching
 from screensearch.study.paper import STAND_INS, published
 from screensearch.study.statistics import Estimate
@@ -59,11 +62,6 @@ def application(suites: Sequence[str]) -> str:
         return MACRO
     stands_for = STAND_INS.get(suites[0])
     return suites[0] if stands_for in (None, "LibreOffice Calc") else f"{suites[0]} (for {stands_for})"
-
-
-def number(value: float, decimals: int) -> str:
-    """A figure as the paper writes it: 1,076.400, -0.0505, and a dash for none."""
-    return "–" if math.isnan(value) else f"{value:,.{decimals}f}"
 
 
 def interval(estimate: Estimate, decimals: int) -> str:
@@ -147,10 +145,6 @@ def _cell(summary: StudySummary, row: Row, column: Column) -> str:
     return ours if math.isnan(value) else f"{ours} ({number(value, column.decimals)})"
 
 
-def _markdown(lines: Sequence[Sequence[str]]) -> str:
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 # -- sensitivity, one line per factor -------------------------------------------------------------
 
 
@@ -231,20 +225,3 @@ def _caption(summary: StudySummary) -> str:
         f"{summary.steps} steps per episode. In parentheses: the figures published for the application "
         "that ours stands in for."
     )
-
-
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    **{each: "\\" + each for each in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "τ": r"$\tau$",
-    "κ": r"$\kappa$",
-    "₀": "$_0$",
-}
-
-
-def _latex(text: str) -> str:
-    """A text with nothing in it that TeX would act on."""
-    return "".join(_ESCAPED.get(letter, letter) for letter in text)
