@@ -32,15 +32,15 @@ def episode(
     first = steps[0][0] if steps else 0
     yield Arrival(name, Decision(first, "memo"), 1 + first, Evidence(), configuration)
     for place, (source, signature, came) in enumerate(steps, start=1):
-        ok = not isinstance(came, Outcome)
+        target = None if isinstance(came, Outcome) else came
         yield Transition(
             name,
             place,
             source,
             signature,
-            Outcome.OK if ok else Outcome(came),
-            Decision(int(came), "memo") if ok else None,
-            1 + int(came) if ok else None,
+            came if isinstance(came, Outcome) else Outcome.OK,
+            None if target is None else Decision(target, "memo"),
+            None if target is None else 1 + target,
             None,
             None,
             Evidence(),

@@ -10,7 +10,7 @@ from screensearch import Outcome, Run, ScreenSearchError, StopRule, open_run, re
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.cli.study_matched import components, selector, sensitivity
-from screensearch.cli.study_runs import context
+from screensearch.cli.study_runs import context, corpus
 from screensearch.cli.study_suite import suite, verify
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
 
@@ -102,7 +102,7 @@ def truth(
     click.echo(LEGEND)
 
 
-for command in (suite, verify, selector, components, sensitivity, context):
+for command in (suite, verify, selector, components, sensitivity, context, corpus):
     study.add_command(command)
 
 

@@ -15,6 +15,9 @@ from screensearch.cli.study_progress import Counting
 from screensearch.study.context import Context
 from screensearch.study.context_report import DEFAULT, study_context
 from screensearch.study.context_tables import chance_cells, definition_cells, paper_cells
+from screensearch.study.corpus_report import study_corpus
+from screensearch.study.corpus_tables import corpus_cells, diagnostics_cells, pixel_note, prior_cells
+from screensearch.study.pixels import PER_APPLICATION
 from screensearch.study.runs import find_runs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -66,6 +69,38 @@ def context(runs: tuple[Path, ...], definition: str, out: Path, as_json: bool) -
         shown, f"Against contexts shuffled within each group, {summary.draws} times", chance_cells(summary)
     )
     _print(shown, "By definition of context", definition_cells(summary), words=2)
+    _print_files(shown, files)
+
+
+@click.command()
+@runs_argument
+@click.option(
+    "--pictures",
+    type=click.IntRange(min=0),
+    default=PER_APPLICATION,
+    show_default=True,
+    help="Screenshots of an application to read at most, to see how far those of one state differ.",
+)
+@out_option("corpus")
+@as_json_option
+def corpus(runs: tuple[Path, ...], pictures: int, out: Path, as_json: bool) -> None:
+    """Tell what runs amount to: the paper's corpus table, and its four diagnostics figures.
+
+    RUN is the folder of a run, or of a campaign for all its runs. Nothing is explored. Discovery over time,
+    decision latency, changed pixels within merged states, and extracted traces by length; the state rate by
+    prior, if the runs differ in it.
+    """
+    with Counting(console(stderr=True), "reading runs") as counting:
+        summary, files = study_corpus(find_runs(runs), out, pictures, counting.show)
+    if as_json:
+        print_json(summary)
+        return
+    shown = console()
+    _print(shown, "Corpus (in parentheses: the paper's)", corpus_cells(summary))
+    if summary.priors:
+        _print(shown, "By prior (in parentheses: the paper's)", prior_cells(summary))
+    _print(shown, "Diagnostics", diagnostics_cells(summary))
+    say(shown, escape(pixel_note(summary)))
     _print_files(shown, files)
 
 

@@ -195,13 +195,8 @@ def shuffled_means(groups: Sequence[Sequence[Trial]], context: Context, draws: i
 
 def _shuffled(trials: Sequence[Trial], context: Context, draws: int, rng: np.random.Generator) -> Floats:
     """Between of one group for each shuffle. [draws]"""
-    within, led = (
-        np.unique([number.setdefault(each, len(number)) for each in column], return_inverse=True)[1]
-        for number, column in (
-            ({}, [trial.contexts[context] for trial in trials]),
-            ({}, [trial.successor for trial in trials]),
-        )
-    )
+    within = _numbered([trial.contexts[context] for trial in trials])
+    led = _numbered([trial.successor for trial in trials])
     count, contexts, kinds = len(trials), int(within.max()) + 1, int(led.max()) + 1
     if kinds == 1 or contexts == 1:
         return np.zeros(draws)
@@ -217,3 +212,9 @@ def _shuffled(trials: Sequence[Trial], context: Context, draws: int, rng: np.ran
             counts = np.bincount(cell.ravel(), minlength=some * contexts * kinds)
             found[begin : begin + some] += xlogx[counts].reshape(some, -1).sum(axis=1)
     return np.maximum(0.0, found / (count * math.log(kinds)))
+
+
+def _numbered(things: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Equal numbers for equal things, counted from 0."""
+    known = _Numbers()
+    return np.array([known.of(thing) for thing in things], dtype=np.int64)
