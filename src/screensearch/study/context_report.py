@@ -161,6 +161,7 @@ def _explained(name: tuple[str, str], context: Context, splits: Sequence[Split])
         trials=sum(split.trials for split in splits),
         dispersed=sum(split.pooled > 0 for split in splits),
         repeated=sum(split.repeated for split in splits),
+        repeated_dispersed=sum(split.repeated and split.pooled > 0 for split in splits),
         contexts=sum(split.contexts for split in splits) / len(splits),
         parts=parts,
         weighted=_parts(splits, [split.trials for split in splits]),

@@ -41,6 +41,7 @@ class Explained:
     trials: int
     dispersed: int  # groups with more than one successor
     repeated: int  # groups in which some context has two trials or more
+    repeated_dispersed: int  # the same of the dispersed ones: elsewhere nothing is to be explained
     contexts: float  # of a group, on average
     parts: Parts  # every group weighs the same, as in the paper
     weighted: Parts  # every trial weighs the same, as in D(s)
@@ -87,7 +88,7 @@ def chance_cells(summary: ContextSummary) -> list[list[str]]:
     heads = [
         "Application",
         "Dispersed groups",
-        "Groups with a repeated context",
+        "Of those, with a repeated context",
         "Between",
         "By chance [95 %]",
     ]
@@ -98,7 +99,7 @@ def chance_cells(summary: ContextSummary) -> list[list[str]]:
             [
                 titled(row.application, row.stands_for),
                 f"{row.dispersed:,} of {row.groups:,}",
-                f"{row.repeated:,}",
+                f"{row.repeated_dispersed:,}",
                 number(row.parts.between, 3),
                 f"{number(row.parts.chance, 3)} {span}",
                 f"{chance.p:.3f}",
@@ -115,7 +116,7 @@ def definition_cells(summary: ContextSummary) -> list[list[str]]:
             "Application",
             "Context",
             "Contexts per group",
-            "Groups with a repeated context",
+            "Dispersed groups with a repeated context",
             "Within",
             "Between",
             "By chance",
@@ -127,7 +128,7 @@ def definition_cells(summary: ContextSummary) -> list[list[str]]:
             titled(each.application, each.stands_for),
             each.context.value,
             number(each.contexts, 1),
-            f"{each.repeated:,} of {each.groups:,}",
+            f"{each.repeated_dispersed:,} of {each.dispersed:,}",
             *(number(getattr(each.parts, name), 3) for name in ("within", "between", "chance")),
             number(each.beyond, 3),
         ]
