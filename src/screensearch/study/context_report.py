@@ -84,7 +84,7 @@ def study_context(
         with opened(path) as (run, source):
             sources.append(source)
             groups = read_groups(in_order(run))
-            name = application_of(run), counterpart_of(run)
+            name = application_of(run.environment), counterpart_of(run.environment, run.settings)
             splits = applications.setdefault(name, _Application()).add(groups)
             lines += _raw(run, source, groups, splits)
     if not lines:

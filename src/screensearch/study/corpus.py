@@ -17,13 +17,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from screensearch.config import Settings
+from screensearch.config import Settings, settings_from_document
 from screensearch.domain.screen import Metadata, StateId
 from screensearch.domain.transition import Entry, Outcome, Transition
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.run import Run
 from screensearch.explore.store import EXECUTED, make_resolver
 from screensearch.identify.resolve import Resolver
+from screensearch.record.run import Manifest, read_manifest
 from screensearch.study.pixels import PictureSample, StatePixels
 from screensearch.study.runs import RunSource, application_of, counterpart_of, in_order, opened
 from screensearch.traces.segments import Segment, Segmenting, windows
@@ -98,10 +99,14 @@ class _Key:
     rule: bytes  # the settings of encoding and identity: other ones make other states
 
     @classmethod
-    def of(cls, run: Run) -> _Key:
-        settings = run.settings
-        rule = msgspec.json.encode((settings.encode, settings.identify))
-        return cls(application_of(run), counterpart_of(run), settings.select.prior, rule)
+    def of(cls, manifest: Manifest) -> _Key:
+        settings = settings_from_document(manifest.settings)
+        return cls(
+            application_of(manifest.environment),
+            counterpart_of(manifest.environment, settings),
+            settings.select.prior,
+            msgspec.json.encode((settings.encode, settings.identify)),
+        )
 
 
 class Gathering:
@@ -232,10 +237,7 @@ def read_corpus(
     The states of several runs of one row are those that its rule makes of all their screens together: a
     screen that two runs have met is not two states.
     """
-    keys: list[_Key] = []
-    for path in runs:
-        with opened(path) as (run, _):
-            keys.append(_Key.of(run))
+    keys = [_Key.of(read_manifest(path)) for path in runs]
     gatherings: dict[_Key, Gathering] = {}
     sources: list[RunSource] = []
     for done, (path, key) in enumerate(zip(runs, keys, strict=True)):

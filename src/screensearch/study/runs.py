@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from screensearch.config import Settings
 from screensearch.domain.transition import Entry
 from screensearch.errors import FormatError, ScreenSearchError, StoreFailed
 from screensearch.explore.campaign.record import FILE, CampaignRecord
 from screensearch.explore.run import Run, open_run
-from screensearch.record.run import Manifest, read_manifest
+from screensearch.record.run import read_manifest
 from screensearch.record.sharded_log import ShardedLog
 from screensearch.record.weaving import Weaving
 from screensearch.study.published_corpus import counterpart
@@ -65,7 +66,7 @@ def _runs_of(folder: Path) -> Sequence[Path]:
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[Run, RunSource]]:
     """A run, open for reading; what goes wrong with it names it."""
-    manifest: Manifest = read_manifest(path)
+    manifest = read_manifest(path)
     with open_run(path) as run:
         source = RunSource(
             str(path), manifest.run, run.environment, run.seed, manifest.version, run.log.last_sequence
@@ -87,15 +88,15 @@ def in_order(run: Run) -> Iterator[Entry]:
     return (entry for _, entry in run.entries())
 
 
-def application_of(run: Run) -> str:
+def application_of(environment: str) -> str:
     """What was explored: ``mousepad``, ``synthetic:files``."""
-    return run.environment.removeprefix("desktop:")
+    return environment.removeprefix("desktop:")
 
 
-def counterpart_of(run: Run) -> str:
+def counterpart_of(environment: str, settings: Settings) -> str:
     """The paper's application that it stands in for; "" for none."""
-    app = run.settings.app
-    return counterpart(application_of(run), app.display_modes, app.text_scales)
+    app = settings.app
+    return counterpart(application_of(environment), app.display_modes, app.text_scales)
 
 
 def titled(application: str, stands_for: str) -> str:
