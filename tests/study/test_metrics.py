@@ -20,7 +20,6 @@ from screensearch.study.metrics import (
     loop_stall_rate,
     net_ambiguity_change,
     pair_quality,
-    periodic_runs,
     revisit_rate,
 )
 
@@ -134,24 +133,6 @@ def test_a_longer_stall_can_be_asked_for() -> None:
 
 def test_no_steps_are_no_loop() -> None:
     assert loop_stall_rate("") == 0
-
-
-@given(letters, st.integers(1, 4))
-def test_periodic_runs_are_all_the_maximal_ones(items: list[str], period: int) -> None:
-    def holds(begin: int, end: int) -> bool:
-        return all(items[place] == items[place - period] for place in range(begin + period, end))
-
-    stretches = [
-        (begin, end)
-        for begin, end in itertools.combinations(range(len(items) + 1), 2)
-        if end - begin > period and holds(begin, end)
-    ]
-    maximal = [
-        (begin, end)
-        for begin, end in stretches
-        if not any((a <= begin and end <= b) and (a, b) != (begin, end) for a, b in stretches)
-    ]
-    assert periodic_runs(items, period) == maximal
 
 
 def brute_force_auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:

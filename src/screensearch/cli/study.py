@@ -11,6 +11,7 @@ from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
 from screensearch.cli.study_controls import controls
 from screensearch.cli.study_matched import components, selector, sensitivity
+from screensearch.cli.study_runs import context, corpus
 from screensearch.cli.study_suite import suite, verify
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
 
@@ -102,7 +103,7 @@ def truth(
     click.echo(LEGEND)
 
 
-for command in (suite, verify, selector, components, sensitivity, controls):
+for command in (suite, verify, selector, components, sensitivity, controls, context, corpus):
     study.add_command(command)
 
 

@@ -18,7 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 170, 44, 52
 COLOURS = ("#1f6f43", "#c2410c", "#1d4ed8", "#7e22ce", "#a16207", "#0e7490", "#be123c", "#475569")
 DASHES = ("", "7 4", "2 3", "9 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2")
 
-_FONT = "font-family='system-ui, sans-serif'"
+FONT = "font-family='system-ui, sans-serif'"
 
 
 def line_chart(curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_label: str, y_label: str) -> str:
@@ -34,19 +34,19 @@ def line_chart(curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_lab
 
     parts = [
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' "
-        f"width='{WIDTH}' height='{HEIGHT}' {_FONT} font-size='12'>",
+        f"width='{WIDTH}' height='{HEIGHT}' {FONT} font-size='12'>",
         f"<title>{escape(title)}</title>",
         f"<rect width='{WIDTH}' height='{HEIGHT}' fill='white'/>",
         f"<text x='{LEFT}' y='24' font-size='15' font-weight='600' fill='#111'>{escape(title)}</text>",
     ]
-    for tick in _ticks(low, high):
+    for tick in ticks(low, high):
         y = up(tick)
         parts.append(f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' stroke='#e5e7eb'/>")
-        parts.append(_text(LEFT - 8, y + 4, _figure(tick), anchor="end"))
+        parts.append(label(LEFT - 8, y + 4, short(tick), anchor="end"))
     below = HEIGHT - BOTTOM + 18
-    parts += [_text(across(tick), below, _figure(tick), anchor="middle") for tick in _ticks(0, steps - 1)]
+    parts += [label(across(tick), below, short(tick), anchor="middle") for tick in ticks(0, steps - 1)]
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_label, anchor="middle"))
+    parts.append(label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_label, anchor="middle"))
     parts.append(
         f"<text transform='translate(18 {middle:.1f}) rotate(-90)' text-anchor='middle' fill='#333'>"
         f"{escape(y_label)}</text>"
@@ -56,17 +56,17 @@ def line_chart(curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_lab
         colour, dash = COLOURS[place % len(COLOURS)], DASHES[place % len(DASHES)]
         band = [(across(step), up(value)) for step, value in enumerate(mean + error)]
         band += reversed([(across(step), up(value)) for step, value in enumerate(mean - error)])
-        parts.append(f"<polygon points='{_points(band)}' fill='{colour}' opacity='0.12'/>")
+        parts.append(f"<polygon points='{polyline(band)}' fill='{colour}' opacity='0.12'/>")
         line = [(across(step), up(value)) for step, value in enumerate(mean)]
         parts.append(
-            f"<polyline points='{_points(line)}' fill='none' stroke='{colour}' stroke-width='2' "
+            f"<polyline points='{polyline(line)}' fill='none' stroke='{colour}' stroke-width='2' "
             f"stroke-dasharray='{dash}'/>"
         )
         ends.append((line[-1][1], name, colour))
     parts += [
         f"<text x='{WIDTH - RIGHT + 8}' y='{y + 4:.1f}' fill='{colour}' font-weight='600'>"
         f"{escape(name)}</text>"
-        for y, name, colour in _apart(ends)
+        for y, name, colour in apart(ends)
     ]
     return "\n".join([*parts, "</svg>", ""])
 
@@ -80,7 +80,7 @@ def _range(curves: Mapping[str, tuple[Floats, Floats]]) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 1)
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """About five round numbers from low to high."""
     width = (high - low) / 5 or 1
     size = 10 ** math.floor(math.log10(width))
@@ -89,7 +89,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [place * step for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def _apart(ends: Sequence[tuple[float, str, str]], distance: float = 15) -> list[tuple[float, str, str]]:
+def apart(ends: Sequence[tuple[float, str, str]], distance: float = 15) -> list[tuple[float, str, str]]:
     """The names at the ends of curves, moved so far that they do not lie on each other."""
     placed: list[tuple[float, str, str]] = []
     for y, name, colour in sorted(ends):
@@ -106,13 +106,13 @@ def _apart(ends: Sequence[tuple[float, str, str]], distance: float = 15) -> list
     return placed
 
 
-def _points(points: Sequence[tuple[float, float]]) -> str:
+def polyline(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _text(x: float, y: float, text: str, *, anchor: str) -> str:
+def label(x: float, y: float, text: str, *, anchor: str) -> str:
     return f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' fill='#333'>{escape(text)}</text>"
 
 
-def _figure(value: float) -> str:
+def short(value: float) -> str:
     return f"{value:,.6g}"

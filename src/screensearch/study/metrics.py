@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from screensearch.errors import FormatError
+from screensearch.traces.loops import LONGEST_CYCLE, REPEATS, periodic_runs, short_cycles
 
 Floats = NDArray[np.float64]
 
@@ -108,8 +109,8 @@ def high_ambiguity_occupancy(values: Sequence[float], threshold: float) -> float
 def loop_stall_rate(
     states: Sequence[Hashable],
     *,
-    longest_cycle: int = 4,
-    repeats: int = 2,
+    longest_cycle: int = LONGEST_CYCLE,
+    repeats: int = REPEATS,
     stall: int = 3,
 ) -> float:
     """The fraction of steps, start included, in a repeated short cycle or a no-progress run.
@@ -121,24 +122,12 @@ def loop_stall_rate(
     - a no-progress run is at least `stall` steps in a row in the same state; all of them count.
     """
     marked = np.zeros(len(states), dtype=bool)
-    for period in range(1, longest_cycle + 1):
-        shortest = stall if period == 1 else repeats * period
-        for begin, end in periodic_runs(states, period):
-            if end - begin >= shortest and (period == 1 or len(set(states[begin : begin + period])) > 1):
-                marked[begin:end] = True
+    for begin, end in short_cycles(states, longest=longest_cycle, repeats=repeats):
+        marked[begin:end] = True
+    for begin, end in periodic_runs(states, 1):
+        if end - begin >= stall:
+            marked[begin:end] = True
     return float(marked.mean()) if len(marked) else 0.0
-
-
-def periodic_runs(items: Sequence[Hashable], period: int) -> list[tuple[int, int]]:
-    """The longest stretches [begin, end) in which every item equals the one `period` before it."""
-    runs = []
-    begin = 0
-    for place in range(period, len(items) + 1):
-        if place == len(items) or items[place] != items[place - period]:
-            if place - begin > period:
-                runs.append((begin, place))
-            begin = place - period + 1
-    return runs
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:

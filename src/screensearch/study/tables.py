@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.study.conditions import FACTORS
+from screensearch.study.layout import latex_text as _latex
+from screensearch.study.layout import markdown as _markdown
+from screensearch.study.layout import number
 from screensearch.study.matching import Matching
 from screensearch.study.paper import STAND_INS, published
 from screensearch.study.statistics import Estimate
@@ -61,11 +64,6 @@ def application(suites: Sequence[str]) -> str:
     return suites[0] if stands_for in (None, "LibreOffice Calc") else f"{suites[0]} (for {stands_for})"
 
 
-def number(value: float, decimals: int) -> str:
-    """A figure as the paper writes it: 1,076.400, -0.0505, and a dash for none."""
-    return "–" if math.isnan(value) else f"{value:,.{decimals}f}"
-
-
 def interval(estimate: Estimate, decimals: int) -> str:
     """``+1.234 [0.500, 2.000]``"""
     low, high = number(estimate.low, decimals), number(estimate.high, decimals)
@@ -78,7 +76,7 @@ def interval(estimate: Estimate, decimals: int) -> str:
 def results_markdown(summary: StudySummary) -> str:
     """The means, in the paper's layout."""
     heads, *lines = results_cells(summary)
-    return markdown([heads, ["---", "---", *["--:"] * (len(heads) - 2)], *lines])
+    return _markdown([heads, ["---", "---", *["--:"] * (len(heads) - 2)], *lines])
 
 
 def results_cells(summary: StudySummary) -> list[list[str]]:
@@ -106,7 +104,7 @@ def results_cells(summary: StudySummary) -> list[list[str]]:
 def differences_markdown(summary: StudySummary) -> str:
     """The first condition minus each other: mean, 95 % interval, p, and whether the difference stands."""
     heads, *lines = differences_cells(summary)
-    return markdown([heads, ["---", "---", "---", "--:", "--:", "--:", "--:", "---"], *lines])
+    return _markdown([heads, ["---", "---", "---", "--:", "--:", "--:", "--:", "---"], *lines])
 
 
 def differences_cells(summary: StudySummary) -> list[list[str]]:
@@ -147,11 +145,6 @@ def _cell(summary: StudySummary, row: Row, column: Column) -> str:
     return ours if math.isnan(value) else f"{ours} ({number(value, column.decimals)})"
 
 
-def markdown(lines: Sequence[Sequence[str]]) -> str:
-    """A table of these cells; the second line says how the columns are aligned."""
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 # -- sensitivity, one line per factor -------------------------------------------------------------
 
 
@@ -172,7 +165,7 @@ def factors_markdown(summary: StudySummary, matchings: Sequence[Matching]) -> st
             lines.append(
                 [application(suites), factor, " / ".join(values), " / ".join(aucs), merges or revisits]
             )
-    return markdown(lines)
+    return _markdown(lines)
 
 
 def _value(title: str, factor: str) -> str:
@@ -218,10 +211,10 @@ def results_latex(summary: StudySummary) -> str:
     for row in summary.rows:
         if before and len(row.suites) > 1 and len(before) == 1:
             lines.append(r"\midrule")
-        name = "" if row.suites == before else latex(application(row.suites))
+        name = "" if row.suites == before else _latex(application(row.suites))
         before = row.suites
-        cells = [latex(_cell(summary, row, each)) for each in columns]
-        lines.append(" & ".join([name, latex(row.title), *cells]) + r"\\")
+        cells = [_latex(_cell(summary, row, each)) for each in columns]
+        lines.append(" & ".join([name, _latex(row.title), *cells]) + r"\\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 
@@ -232,20 +225,3 @@ def _caption(summary: StudySummary) -> str:
         f"{summary.steps} steps per episode. In parentheses: the figures published for the application "
         "that ours stands in for."
     )
-
-
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    **{each: "\\" + each for each in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "τ": r"$\tau$",
-    "κ": r"$\kappa$",
-    "₀": "$_0$",
-}
-
-
-def latex(text: str) -> str:
-    """A text with nothing in it that TeX would act on."""
-    return "".join(_ESCAPED.get(letter, letter) for letter in text)

@@ -13,7 +13,8 @@ from screensearch.study.controls.figures import (
     Reading,
 )
 from screensearch.study.controls.plan import TIMING_TRIALS, TOKENS, Kind
-from screensearch.study.tables import application, latex, markdown, number
+from screensearch.study.layout import latex_text, markdown, number
+from screensearch.study.tables import application
 
 TITLES: Mapping[Kind, str] = {
     Kind.HIDDEN: "Hidden clipboard variants",
@@ -196,7 +197,7 @@ def _latex_table(cells: Sequence[Sequence[str]], title: str, *, left: int) -> st
         if before and named:
             written.append(r"\midrule")
         before = line[0]
-        written.append(" & ".join(map(latex, [named, *line[1:]])) + r"\\")
+        written.append(" & ".join(map(latex_text, [named, *line[1:]])) + r"\\")
     return "\n".join(
         [
             r"\begin{table}[t]",
@@ -205,7 +206,7 @@ def _latex_table(cells: Sequence[Sequence[str]], title: str, *, left: int) -> st
             rf"\caption{{{title}. In parentheses: the paper's figures, for Notepad.}}",
             rf"\begin{{tabular}}{{{'l' * left}{'r' * (len(heads) - left)}}}",
             r"\toprule",
-            " & ".join(map(latex, heads)) + r"\\",
+            " & ".join(map(latex_text, heads)) + r"\\",
             r"\midrule",
             *written,
             r"\bottomrule",

@@ -1,0 +1,1 @@
+"""What was done in a row: the transitions of episodes as segments and windows that lead somewhere."""
