@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from screensearch import Outcome, Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
+from screensearch import (
+    Outcome,
+    Run,
+    ScreenSearchError,
+    StopRule,
+    open_run,
+    resolve,
+    resume_exploration,
+    start_exploration,
+)
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
-from screensearch.study.truth import TruthReport, judge, rules, to_markdown
+from screensearch.study.reach import TrueCoverage, true_coverage
+from screensearch.study.truth import TruthReport, judge, rules
+from screensearch.study.truth_report import TruthStudy, page, write_truth
 
 APPLICATIONS = tuple(
     application
@@ -17,12 +29,6 @@ APPLICATIONS = tuple(
     for application in (name[:-1], f"{name}noise=0")
 )
 """Each with its cosmetic noise and without: what noise does to identity is half of the answer."""
-
-
-LEGEND = """mixed: states that hold several true screens; split: true screens found in several states.
-Precision, recall and F1 are over pairs of observations. Aliased: states of which some action truly has
-several outcomes; dispersed: states where that was seen. AUROC: how well u, or D, ranks aliased states above
-others (0.5 is chance; nan where there is only one kind)."""
 
 
 @click.command()
@@ -44,6 +50,13 @@ others (0.5 is chance; nan where there is only one kind)."""
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="One seed decides everything random.")
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs per application, with this seed and the next ones: figures get intervals.",
+)
 @click.option(
     "--threshold",
     "thresholds",
@@ -71,62 +84,79 @@ def truth(
     steps: int,
     workers: int,
     seed: int,
+    seeds: int,
     thresholds: tuple[float, ...],
     embedder: str,
     out: Path,
     as_json: bool,
 ) -> None:
-    """Merges and ambiguity against the declared truth of the synthetic world, for every identifier."""
+    """Merges, ambiguity and coverage against the declared truth of the synthetic world.
+
+    Every identifier judges the same runs. An interrupted study goes on with the same command.
+    """
     settings = resolve(overrides=("explore.screenshots=none", f"embed.name={embedder}"))
     reports: list[TruthReport] = []
-    for folder in runs or (
-        _explored(application, out, steps, workers, seed) for application in _named(applications)
-    ):
+    coverages: list[TrueCoverage] = []
+    for folder in runs or _all_explored(applications or APPLICATIONS, out, steps, workers, seed, seeds):
         with open_run(folder) as run:
+            coverages.append(true_coverage(run))
             reports += [judge(run, rule) for rule in rules(settings, thresholds)]
+    study = TruthStudy.of(reports, coverages)
     if not runs:
-        (out / "truth.md").write_text(to_markdown(reports))
-        click.echo(f"Written to {out / 'truth.md'}", err=True)
+        for written in write_truth(study, out):
+            click.echo(f"Written to {written}", err=True)
     if as_json:
-        print_json({"reports": reports})
+        print_json(study)
         return
-    click.echo(to_markdown(reports))
-    click.echo(LEGEND)
+    click.echo(page(study))
 
 
-def _named(applications: tuple[str, ...]) -> tuple[str, ...]:
-    return applications or APPLICATIONS
+def _all_explored(
+    applications: tuple[str, ...], out: Path, steps: int, workers: int, seed: int, seeds: int
+) -> Iterator[Path]:
+    """The runs, application by application. The first seed's folder has the application's name alone."""
+    for application in applications:
+        name = "".join(letter if letter.isalnum() else "-" for letter in application)
+        for each in range(seed, seed + seeds):
+            folder = out / (name if each == seed else f"{name}-seed-{each}")
+            yield _explored(application, folder, steps, workers, each)
 
 
-def _explored(application: str, out: Path, steps: int, workers: int, seed: int) -> Path:
-    """The run of an application: explored now, or the one that is there if it is what was asked for."""
-    folder = out / "".join(letter if letter.isalnum() else "-" for letter in application)
+def _explored(application: str, folder: Path, steps: int, workers: int, seed: int) -> Path:
+    """The run of an application: explored now, gone on with, or as it is if it is what was asked for."""
     environment = f"synthetic:{application}"
-    if folder.exists():
-        click.echo(f"{folder} is there already and is judged as it is", err=True)
+    begun = folder.exists()
+    if begun:
         with open_run(folder) as run:
-            _check_same(run, environment, steps, seed)
-        return folder
-    with LiveView(console(stderr=True), what=environment, steps=steps) as view:
-        summary = start_exploration(
-            environment,
-            folder,
-            stop=StopRule(steps=steps),
-            settings=resolve(overrides=("explore.screenshots=none",)),
-            workers=workers,
-            seed=seed,
-            on_progress=view.show,
-        )
+            taken = _taken(run, environment, steps, seed)
+        if taken == steps:
+            click.echo(f"{folder} is there already and is judged as it is", err=True)
+            return folder
+    stop = StopRule(steps=steps)
+    with LiveView(console(stderr=True), what=f"{environment}, seed {seed}", steps=steps) as view:
+        if begun:
+            summary = resume_exploration(folder, stop=stop, workers=workers, on_progress=view.show)
+        else:
+            summary = start_exploration(
+                environment,
+                folder,
+                stop=stop,
+                settings=resolve(overrides=("explore.screenshots=none",)),
+                workers=workers,
+                seed=seed,
+                on_progress=view.show,
+            )
     if summary.ended == "interrupted":
         raise KeyboardInterrupt
     return folder
 
 
-def _check_same(run: Run, environment: str, steps: int, seed: int) -> None:
-    """A run that is there already is judged only if it is the one that was asked for."""
+def _taken(run: Run, environment: str, steps: int, seed: int) -> int:
+    """The steps of a run that is there already, if it is the one that was asked for, or a part of it."""
     taken = sum(each.outcome is not Outcome.LOST for each in run.transitions())
-    if (run.environment, run.seed, taken) != (environment, seed, steps):
+    if (run.environment, run.seed) != (environment, seed) or taken > steps:
         raise ScreenSearchError(
             f"{run.path} is a run of {run.environment} with seed {run.seed} and {taken} steps, not of "
             f"{environment} with seed {seed} and {steps} steps: choose another --out, or remove it"
         )
+    return taken
