@@ -184,10 +184,24 @@ def test_a_run_that_was_cut_short_is_gone_on_with(tmp_path: Path) -> None:
         f"synthetic:{app}",
         tmp_path / "generated-states-100",
         stop=ss.StopRule(steps=60),
-        settings=SETTINGS,
+        settings=ss.resolve(overrides=["explore.screenshots=none"]),
         seed=0,
     )
     arguments = ["study", "truth", "--app", app, "--steps", "100", "--embedder", "hashing", "--json"]
     result = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["coverages"][0]["steps"] == 100
+
+
+def test_a_run_with_other_settings_is_not_judged_as_the_one_asked_for(tmp_path: Path) -> None:
+    app = "generated?states=100"
+    ss.start_exploration(
+        f"synthetic:{app}",
+        tmp_path / "generated-states-100",
+        stop=ss.StopRule(steps=50),
+        settings=ss.resolve(overrides=["explore.screenshots=none", "select.selector=random"]),
+    )
+    arguments = ["study", "truth", "--app", app, "--steps", "50", "--embedder", "hashing"]
+    told = CliRunner().invoke(main, [*arguments, "--out", str(tmp_path)])
+    assert told.exit_code == 1
+    assert "other settings" in told.output

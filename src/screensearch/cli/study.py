@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from screensearch.cli.study_lines import lines
 from screensearch.cli.study_matched import components, selector, sensitivity
 from screensearch.cli.study_suite import suite, verify
 from screensearch.cli.study_truth import truth
@@ -14,5 +15,5 @@ def study() -> None:
     """Experiments, each one command: raw results, tables and what they mean."""
 
 
-for command in (truth, suite, verify, selector, components, sensitivity):
+for command in (truth, lines, suite, verify, selector, components, sensitivity):
     study.add_command(command)

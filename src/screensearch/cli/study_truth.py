@@ -7,18 +7,9 @@ from pathlib import Path
 
 import click
 
-from screensearch import (
-    Outcome,
-    Run,
-    ScreenSearchError,
-    StopRule,
-    open_run,
-    resolve,
-    resume_exploration,
-    start_exploration,
-)
-from screensearch.cli.live import LiveView
-from screensearch.cli.output import as_json_option, console, print_json
+from screensearch import open_run, resolve
+from screensearch.cli.output import as_json_option, print_json
+from screensearch.cli.study_runs import explored
 from screensearch.study.reach import TrueCoverage, true_coverage
 from screensearch.study.truth import TruthReport, judge, rules
 from screensearch.study.truth_report import TruthStudy, page, write_truth
@@ -115,48 +106,11 @@ def _all_explored(
     applications: tuple[str, ...], out: Path, steps: int, workers: int, seed: int, seeds: int
 ) -> Iterator[Path]:
     """The runs, application by application. The first seed's folder has the application's name alone."""
+    settings = resolve(overrides=("explore.screenshots=none",))
     for application in applications:
         name = "".join(letter if letter.isalnum() else "-" for letter in application)
         for each in range(seed, seed + seeds):
             folder = out / (name if each == seed else f"{name}-seed-{each}")
-            yield _explored(application, folder, steps, workers, each)
-
-
-def _explored(application: str, folder: Path, steps: int, workers: int, seed: int) -> Path:
-    """The run of an application: explored now, gone on with, or as it is if it is what was asked for."""
-    environment = f"synthetic:{application}"
-    begun = folder.exists()
-    if begun:
-        with open_run(folder) as run:
-            taken = _taken(run, environment, steps, seed)
-        if taken == steps:
-            click.echo(f"{folder} is there already and is judged as it is", err=True)
-            return folder
-    stop = StopRule(steps=steps)
-    with LiveView(console(stderr=True), what=f"{environment}, seed {seed}", steps=steps) as view:
-        if begun:
-            summary = resume_exploration(folder, stop=stop, workers=workers, on_progress=view.show)
-        else:
-            summary = start_exploration(
-                environment,
-                folder,
-                stop=stop,
-                settings=resolve(overrides=("explore.screenshots=none",)),
-                workers=workers,
-                seed=seed,
-                on_progress=view.show,
+            yield explored(
+                f"synthetic:{application}", settings, folder, steps=steps, workers=workers, seed=each
             )
-    if summary.ended == "interrupted":
-        raise KeyboardInterrupt
-    return folder
-
-
-def _taken(run: Run, environment: str, steps: int, seed: int) -> int:
-    """The steps of a run that is there already, if it is the one that was asked for, or a part of it."""
-    taken = sum(each.outcome is not Outcome.LOST for each in run.transitions())
-    if (run.environment, run.seed) != (environment, seed) or taken > steps:
-        raise ScreenSearchError(
-            f"{run.path} is a run of {run.environment} with seed {run.seed} and {taken} steps, not of "
-            f"{environment} with seed {seed} and {steps} steps: choose another --out, or remove it"
-        )
-    return taken
