@@ -20,7 +20,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from screensearch.record.ambiguity import decompose
@@ -89,36 +89,28 @@ def _parts(group: Sequence[Trial]) -> tuple[float, float, float, float, float]:
 
 def _by_chance(group: Sequence[Trial], shuffler: random.Random) -> tuple[float, float]:
     """What as many labels would explain that have nothing to do with the successors: merged, hidden."""
-    if len({trial.true_state for trial in group}) == 1:
-        return 0.0, 0.0
+    screens = [trial.true_screen for trial in group]
+    states = [trial.true_state for trial in group]
+    successors = [trial.successor for trial in group]
+    together: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for place, screen in enumerate(screens):
+        together[screen].append(place)
     merged = hidden = 0.0
-    for _ in range(SHUFFLES):
-        screens = _dealt(group, lambda trial: None, lambda trial: trial.true_screen, shuffler)
-        by_screen = [replace(trial, true_screen=label) for trial, label in zip(group, screens, strict=True)]
-        merged += decompose(_counts(by_screen, _screen)).between
-        states = _dealt(group, lambda trial: trial.true_screen, lambda trial: trial.true_state, shuffler)
-        by_state = [replace(trial, true_state=label) for trial, label in zip(group, states, strict=True)]
-        hidden += _left(by_state, _screen) - _left(by_state, _state)
+    if len(together) > 1:
+        for _ in range(SHUFFLES):
+            dealt = shuffler.sample(screens, len(screens))
+            merged += decompose(_counted(dealt, successors)).between
+    mixed = [places for places in together.values() if len({states[place] for place in places}) > 1]
+    if mixed:
+        known = decompose(_counted(screens, successors)).within
+        for _ in range(SHUFFLES):
+            for places in mixed:  # each label stays among the trials of its true screen
+                labels = shuffler.sample([states[place] for place in places], len(places))
+                for place, label in zip(places, labels, strict=True):
+                    states[place] = label
+            pairs = list(zip(screens, states, strict=True))
+            hidden += known - decompose(_counted(pairs, successors)).within
     return merged / SHUFFLES, max(0.0, hidden / SHUFFLES)
-
-
-def _dealt(
-    group: Sequence[Trial],
-    within: Callable[[Trial], Hashable],
-    label: Callable[[Trial], Hashable],
-    shuffler: random.Random,
-) -> list[Hashable]:
-    """The labels of a group in another order, each staying among the trials that share `within`."""
-    places: defaultdict[Hashable, list[int]] = defaultdict(list)
-    for place, trial in enumerate(group):
-        places[within(trial)].append(place)
-    dealt: list[Hashable] = [None] * len(group)
-    for shared in places.values():
-        labels = [label(group[place]) for place in shared]
-        shuffler.shuffle(labels)
-        for place, each in zip(shared, labels, strict=True):
-            dealt[place] = each
-    return dealt
 
 
 def _screen(trial: Trial) -> Hashable:
@@ -135,11 +127,11 @@ def _followed(trial: Trial) -> Hashable:
 
 def _left(group: Sequence[Trial], known: Callable[[Trial], Hashable]) -> float:
     """The dispersion that is left once something is known."""
-    return decompose(_counts(group, known)).within
+    return decompose(_counted([known(trial) for trial in group], [trial.successor for trial in group])).within
 
 
-def _counts(group: Sequence[Trial], known: Callable[[Trial], Hashable]) -> dict[Hashable, Counter[Hashable]]:
+def _counted(labels: Sequence[Hashable], successors: Sequence[Hashable]) -> dict[Hashable, Counter[Hashable]]:
     counts: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for trial in group:
-        counts[known(trial)][trial.successor] += 1
+    for label, successor in zip(labels, successors, strict=True):
+        counts[label][successor] += 1
     return dict(counts)
