@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from live.test_environment import TROUBLE, running
+from screensearch.cli import main
 from screensearch.domain.transition import Outcome
 from screensearch.environments.desktop.environment import open_desktop
 from screensearch.environments.desktop.settings import AppSettings
@@ -54,3 +57,19 @@ async def test_what_ran_last_is_told_by_a_program_that_ends_by_itself() -> None:
 def test_a_program_that_is_not_python_is_refused_before_it_is_started() -> None:
     with pytest.raises(SettingsError, match="is no script for it"):
         open_desktop("app", Means(app=AppSettings(command=("mousepad",), coverage=("mousepad",))))
+
+
+def test_a_study_counts_lines_for_every_selector(tmp_path: Path) -> None:
+    arguments = ["study", "lines", "--selector", "puct", "--selector", "random", "--seeds", "1"]
+    arguments += ["--steps", "12", "--set", f'app.coverage=["{FOLDER}"]', "--out", str(tmp_path), "--json"]
+    told = CliRunner().invoke(main, [*arguments, "--", TROUBLE])
+    assert told.exit_code == 0, told.output
+    runs = json.loads(told.stdout)["runs"]
+    assert [run["selector"] for run in runs] == ["puct", "random"]
+    for run in runs:
+        assert run["report"]["steps"] == 12
+        assert run["report"]["at_start"] > 20
+        assert run["report"]["lines"] == run["report"]["at_start"] + run["agreement"]["lines"]
+    assert any(run["agreement"]["lines"] > 0 for run in runs), "no action has run a line of its own"
+    again = CliRunner().invoke(main, [*arguments, "--", TROUBLE])
+    assert json.loads(again.stdout)["runs"] == runs, "what is there is not explored again"

@@ -28,6 +28,8 @@ class Note:
     screen: int | str  # the true screen: one for all states that look the same
     aliased: bool  # whether some action on this true screen has several possible successors
     hidden: dict[str, Any] = field(default_factory=dict)  # the variables that do not show
+    declared_state: int | str | None = None  # as which a count of all reachable ones has it, if any
+    declared_screen: int | str | None = None  # likewise of the screens
 
 
 class TruthNotes:

@@ -21,8 +21,13 @@ DASHES = ("", "7 4", "2 3", "9 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2")
 FONT = "font-family='system-ui, sans-serif'"
 
 
-def line_chart(curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_label: str, y_label: str) -> str:
-    """Named curves, each with its standard error, over steps 0, 1, …; as the text of an SVG file."""
+def line_chart(
+    curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_label: str, y_label: str, every: float = 1
+) -> str:
+    """Named curves, each with its standard error, over steps 0, 1, …; as the text of an SVG file.
+
+    Of a long curve only one value in `every` steps need be given.
+    """
     low, high = _range(curves)
     steps = max((len(mean) for mean, _ in curves.values()), default=1)
 
@@ -44,7 +49,10 @@ def line_chart(curves: Mapping[str, tuple[Floats, Floats]], *, title: str, x_lab
         parts.append(f"<line x1='{LEFT}' x2='{WIDTH - RIGHT}' y1='{y:.1f}' y2='{y:.1f}' stroke='#e5e7eb'/>")
         parts.append(label(LEFT - 8, y + 4, short(tick), anchor="end"))
     below = HEIGHT - BOTTOM + 18
-    parts += [label(across(tick), below, short(tick), anchor="middle") for tick in ticks(0, steps - 1)]
+    parts += [
+        label(across(tick / every), below, short(tick), anchor="middle")
+        for tick in ticks(0, (steps - 1) * every)
+    ]
     middle = (TOP + HEIGHT - BOTTOM) / 2
     parts.append(label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_label, anchor="middle"))
     parts.append(

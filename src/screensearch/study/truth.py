@@ -3,7 +3,7 @@
 One exploration per application gives a stream of screens with the truth of each. Every identity rule
 under test then decides about the same stream, so that rules differ by what they decide and by nothing
 else. A merge is right when the two screens are one true screen; a state is truly aliased when one of
-its true screens is.
+its true screens is. What the dispersion of a rule's states comes from is told by `sources`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from screensearch.config import Settings
 from screensearch.domain.screen import StateId
-from screensearch.domain.transition import Entry, EpisodeId
+from screensearch.domain.transition import Entry, EpisodeId, Outcome, Transition
 from screensearch.errors import FormatError
 from screensearch.explore.run import Run
 from screensearch.explore.store import make_resolver
@@ -22,8 +22,10 @@ from screensearch.record.ambiguity import dispersion
 from screensearch.record.graph import StateGraph
 from screensearch.record.log import Row, row_of
 from screensearch.record.run import TRUTH
-from screensearch.record.truth import read_truth
+from screensearch.record.truth import Note, read_truth
+from screensearch.study.calibration import Calibration, calibrate
 from screensearch.study.metrics import auroc, pair_quality
+from screensearch.study.sources import Sources, Trial, find_sources
 
 ENOUGH_TRIALS = 20
 """u(s) leaves its prior behind at n_s = κ = 20: a second AUROC looks at states tried that often."""
@@ -42,6 +44,7 @@ class TruthReport:
     """One rule on one run. Precision and recall are over pairs of observations: each weighs as it was met."""
 
     environment: str
+    seed: int
     rule: str
     observations: int
     true_screens: int  # of those seen
@@ -58,6 +61,9 @@ class TruthReport:
     ambiguity_auroc: float  # u(s) of aliased against other states; NaN if there is only one kind
     ambiguity_auroc_tried: float  # the same, over states tried at least 20 times
     dispersion_auroc: float  # D(s) instead of u(s), over all states: without the pull of the prior u₀
+    ambiguity_calibration: Calibration  # u(s), taken for the chance that a state is aliased
+    dispersion_calibration: Calibration  # D(s) likewise
+    sources: Sources  # what D(s) comes from
 
 
 def rules(settings: Settings, thresholds: Sequence[float] = ()) -> list[Rule]:
@@ -99,19 +105,26 @@ def judge(run: Run, rule: Rule) -> TruthReport:
     truly: list[int | str] = []
     true_states: set[int | str] = set()
     aliased: dict[StateId, bool] = {}
+    before: dict[EpisodeId, Note] = {}
+    trials: list[Trial] = []
     for sequence, entry in run.entries():
         state: StateId | None = None
         if entry.decision is not None and entry.screen is not None:
             if entry.screen not in decided:
                 decided[entry.screen] = resolver.resolve(run.log.screen(entry.screen)).state
             state = decided[entry.screen]
-        graph.apply(_row_under(sequence, entry, where.get(entry.episode), state))
+        source, noted = where.get(entry.episode), before.pop(entry.episode, None)
+        graph.apply(_row_under(sequence, entry, source, state))
         if state is None:
             where.pop(entry.episode, None)
             continue
         where[entry.episode] = state
         note = truth.get((entry.episode, entry.step))
         if note is not None:
+            before[entry.episode] = note
+            if noted is not None and isinstance(entry, Transition) and entry.outcome is Outcome.OK:
+                assert entry.signature is not None  # only a choice that was lost has none
+                trials.append(Trial(source, entry.signature, state, noted.screen, noted.state, note.screen))
             found.append(state)
             truly.append(note.screen)
             true_states.add(note.state)
@@ -123,8 +136,10 @@ def judge(run: Run, rule: Rule) -> TruthReport:
     screens_of, states_of = Counter(state for state, _ in held), Counter(screen for _, screen in held)
     dispersed = [state for state in aliased if _dispersion(graph, state) > 0]
     tried = [state for state in aliased if graph.trials(state) >= ENOUGH_TRIALS]
+    labels = list(aliased.values())
     return TruthReport(
         environment=run.environment,
+        seed=run.seed,
         rule=rule.name,
         observations=len(found),
         true_screens=len(states_of),
@@ -141,6 +156,9 @@ def judge(run: Run, rule: Rule) -> TruthReport:
         ambiguity_auroc=_auroc(graph.ambiguity, aliased),
         ambiguity_auroc_tried=_auroc(graph.ambiguity, {state: aliased[state] for state in tried}),
         dispersion_auroc=_auroc(lambda state: _dispersion(graph, state), aliased),
+        ambiguity_calibration=calibrate([graph.ambiguity(state) for state in aliased], labels),
+        dispersion_calibration=calibrate([_dispersion(graph, state) for state in aliased], labels),
+        sources=find_sources(trials),
     )
 
 
@@ -159,28 +177,3 @@ def _dispersion(graph: StateGraph, state: StateId) -> float:
 
 def _auroc(score: Callable[[StateId], float], aliased: dict[StateId, bool]) -> float:
     return auroc([score(state) for state in aliased], list(aliased.values()))
-
-
-def to_markdown(reports: Sequence[TruthReport]) -> str:
-    """The reports as one table."""
-    columns: dict[str, Callable[[TruthReport], str]] = {
-        "application": lambda report: report.environment.removeprefix("synthetic:"),
-        "rule": lambda report: report.rule,
-        "observations": lambda report: f"{report.observations:,}",
-        "true screens": lambda report: f"{report.true_screens:,}",
-        "states": lambda report: f"{report.states:,}",
-        "mixed": lambda report: f"{report.mixed_states:,}",
-        "split": lambda report: f"{report.split_screens:,}",
-        "precision": lambda report: f"{report.precision:.3f}",
-        "recall": lambda report: f"{report.recall:.3f}",
-        "F1": lambda report: f"{report.f1:.3f}",
-        "aliased": lambda report: f"{report.aliased_states:,}",
-        "dispersed": lambda report: f"{report.dispersed_states:,}",
-        "of those aliased": lambda report: f"{report.dispersed_aliased:,}",
-        "AUROC of u": lambda report: f"{report.ambiguity_auroc:.3f}",
-        "of u, n ≥ 20": lambda report: f"{report.ambiguity_auroc_tried:.3f}",
-        "of D": lambda report: f"{report.dispersion_auroc:.3f}",
-    }
-    rows = [list(columns), ["---", "---", *["--:"] * (len(columns) - 2)]]
-    rows += [[cell(report) for cell in columns.values()] for report in reports]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -58,10 +58,17 @@ class DeclaredModel:
         return self._stage.focused(state)
 
     def truth(self, state: State) -> dict[str, Any]:
-        values = repr(tuple(state.values())).encode("utf-8", "surrogatepass")
+        known = survey(self._name, self._initial)
+        counted = known.declared(state)
         return {
-            "state": blake2b(values, digest_size=8).hexdigest(),
+            "state": _digest(tuple(state.values())),
             "screen": self._stage.drawn(state).look,
-            "aliased": survey(self._name, self._initial).is_aliased(state),
+            "aliased": known.is_aliased(state),
             "hidden": {name: state[name] for name in self._hidden},
+            "declared_state": None if counted is None else _digest(counted[0]),
+            "declared_screen": None if counted is None else counted[1],
         }
+
+
+def _digest(values: tuple[Value, ...]) -> str:
+    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -217,4 +217,6 @@ class GeneratedModel:
             "screen": screen,
             "aliased": self.structure.aliased(screen),
             "hidden": {"mode": self.structure.mode(state)},
+            "declared_state": state,
+            "declared_screen": screen,
         }

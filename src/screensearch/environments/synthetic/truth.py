@@ -88,6 +88,12 @@ class Survey:
                 names[state[name]] = SAMPLE_TEXTS[min(len(names) - 1, len(SAMPLE_TEXTS) - 1)]
         return {**state, **self._inert, **{name: names[state[name]] for name in self._texts}}
 
+    def declared(self, state: State) -> tuple[tuple[Value, ...], str] | None:
+        """The enumerated state and screen that this one counts as; absent where none stands for it."""
+        key = tuple(self.representative(state).values())
+        look = self.states.get(key)
+        return None if look is None else (key, look)
+
     def is_aliased(self, state: State) -> bool:
         """Whether the screen shown in this state is aliased (always false in another application)."""
         return self.aliased.get(self._stage.drawn(self.representative(state)).look, False)

@@ -146,7 +146,8 @@ class World(Generic[S]):
 
         ``state`` is the true state, ``screen`` the true screen (equal iff a careful human would call
         it the same screen), ``aliased`` whether some action on this screen has several possible
-        successor screens, ``hidden`` the hidden variables.
+        successor screens, ``hidden`` the hidden variables. ``declared_state`` and ``declared_screen`` are
+        the ones that `declared` counts it as: without seeded content, and with sample texts.
         """
         if self._state is None:
             raise EnvironmentFailed(f"the {self.application} world has no episode; call reset first")
