@@ -9,6 +9,7 @@ import click
 from screensearch import Outcome, Run, ScreenSearchError, StopRule, open_run, resolve, start_exploration
 from screensearch.cli.live import LiveView
 from screensearch.cli.output import as_json_option, console, print_json
+from screensearch.cli.study_diagnostic import diagnostic
 from screensearch.cli.study_matched import components, selector, sensitivity
 from screensearch.cli.study_suite import suite, verify
 from screensearch.study.truth import TruthReport, judge, rules, to_markdown
@@ -101,7 +102,7 @@ def truth(
     click.echo(LEGEND)
 
 
-for command in (suite, verify, selector, components, sensitivity):
+for command in (suite, verify, selector, components, sensitivity, diagnostic):
     study.add_command(command)
 
 

@@ -10,7 +10,7 @@ import logging
 from dataclasses import replace
 
 from screensearch.select.chat import ChatClient, NotAnswered, model_of
-from screensearch.select.policy import Pick, Policy, Scene, Undecided
+from screensearch.select.policy import Asked, Pick, Policy, Scene, Undecided
 from screensearch.select.reactive_answer import pick_of
 from screensearch.select.reactive_prompt import messages_of, offers_of
 from screensearch.select.settings import SelectSettings
@@ -39,6 +39,11 @@ class Reactive(Policy):
         except NotAnswered as problem:
             log.info("%s decided on nothing: %s", self._client.model, problem)
             return Undecided(problem.why, problem.detail)
+
+    @property
+    def asked(self) -> Asked:
+        """Every question, also those without an answer."""
+        return self._client.asked
 
     @classmethod
     def settled(cls, settings: SelectSettings) -> SelectSettings:

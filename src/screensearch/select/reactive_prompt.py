@@ -97,18 +97,19 @@ def messages_of(
             "application": _short(window.application, LONGEST_LABEL),
             "rect": _rectangle(window.box),
         },
-        "counters": {
-            "step": counters.step,
-            "steps_left": max(counters.steps - counters.step, 0),
-            "states_seen": counters.states,
-            "visits_to_this_state": counters.visits,
-        },
         "candidates": [_described(number, offer) for number, offer in enumerate(offers.elements)],
     }
     if offers.left_out:
         document["candidates_left_out"] = offers.left_out
     if recent is not None:
         document["last_actions"] = [_told(done) for done in recent]
+    # Last, since they change with every step: what an endpoint remembers of a question is how it began.
+    document["counters"] = {
+        "step": counters.step,
+        "steps_left": max(counters.steps - counters.step, 0),
+        "states_seen": counters.states,
+        "visits_to_this_state": counters.visits,
+    }
     # Not ASCII only: a text of another script would be six characters for each of its own.
     content = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return [{"role": "system", "content": RULES}, {"role": "user", "content": content}]

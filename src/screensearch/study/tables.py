@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.study.conditions import FACTORS
+from screensearch.study.layout import markdown as _markdown
+from screensearch.study.layout import tex as _latex
 from screensearch.study.matching import Matching
 from screensearch.study.paper import STAND_INS, published
 from screensearch.study.statistics import Estimate
@@ -147,10 +149,6 @@ def _cell(summary: StudySummary, row: Row, column: Column) -> str:
     return ours if math.isnan(value) else f"{ours} ({number(value, column.decimals)})"
 
 
-def _markdown(lines: Sequence[Sequence[str]]) -> str:
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 # -- sensitivity, one line per factor -------------------------------------------------------------
 
 
@@ -231,20 +229,3 @@ def _caption(summary: StudySummary) -> str:
         f"{summary.steps} steps per episode. In parentheses: the figures published for the application "
         "that ours stands in for."
     )
-
-
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    **{each: "\\" + each for each in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "τ": r"$\tau$",
-    "κ": r"$\kappa$",
-    "₀": "$_0$",
-}
-
-
-def _latex(text: str) -> str:
-    """A text with nothing in it that TeX would act on."""
-    return "".join(_ESCAPED.get(letter, letter) for letter in text)
