@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -121,17 +121,23 @@ class ChatClient:
             headers=self._headers, verify=_trusted(), timeout=self._settings.timeout_seconds
         )
 
-    async def ask(self, messages: Sequence[dict[str, str]]) -> Answer:
-        """What the model says to these messages. Raises `NotAnswered`, and nothing else."""
+    async def ask(self, messages: Sequence[dict[str, str]], form: Mapping[str, Any] | None = None) -> Answer:
+        """What the model says to these messages. Raises `NotAnswered`, and nothing else.
+
+        `form` is a JSON schema that the endpoint is to hold the answer to.
+        """
         import httpx
 
         settings = self._settings
-        body = {
+        body: dict[str, Any] = {
             "model": self.model,
             "messages": messages,
             "temperature": settings.temperature,
             settings.tokens_field: settings.most_tokens,
         }
+        if form is not None:
+            named = {"name": "action", "strict": True, "schema": form}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
         self.asked += Asked(questions=1)
         try:
             async with asyncio.timeout(settings.timeout_seconds):

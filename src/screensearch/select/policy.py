@@ -49,7 +49,7 @@ class Undecided:
 
 
 OF_THE_ENDPOINT = frozenset({Unanswered.TRANSPORT, Unanswered.HTTP_STATUS, Unanswered.BAD_REPLY})
-"""What says nothing about a model: its endpoint failed. A time-out may be either's; it counts as the model's."""
+"""What says nothing about a model: its endpoint failed. A time-out may be either's, and counts as its own."""
 
 
 def unanswered_of(note: str) -> str:

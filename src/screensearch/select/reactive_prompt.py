@@ -115,6 +115,34 @@ def messages_of(
     return [{"role": "system", "content": RULES}, {"role": "user", "content": content}]
 
 
+def form_of(offers: Offers, longest_text: int) -> dict[str, Any]:
+    """The JSON schema of an answer: a click, a text or a wait, on what was offered for that.
+
+    There is no place for a reason, which a small model does not come to the end of.
+    """
+    clicks = [number for number, offer in enumerate(offers.elements) if offer.click is not None]
+    fields = [number for number, offer in enumerate(offers.elements) if offer.type is not None]
+    forms = []
+    if clicks:
+        forms.append(_form("click", id={"enum": clicks}))
+    if fields:
+        text = {"type": "string", "minLength": 1, "maxLength": longest_text}
+        forms.append(_form("type", id={"enum": fields}, text=text))
+    if offers.wait is not None or not forms:
+        forms.append(_form("wait"))
+    return {"anyOf": forms}
+
+
+def _form(action: str, **fields: dict[str, Any]) -> dict[str, Any]:
+    properties = {"action": {"const": action}, **fields}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def _described(number: int, offer: Offer) -> dict[str, Any]:
     element = offer.candidate.action.element
     assert element is not None  # only elements are offered

@@ -65,8 +65,8 @@ def diagnostic_page(plan: Plan, found: Diagnostic, traces: Sequence[Trace]) -> s
         f"# Study: {plan.study}",
         "",
         f"{plan.steps} steps per episode: the start and {plan.steps - 1} actions; study seed {plan.seed}. "
-        "The graph of every episode begins empty. Means over starts ± standard deviation. So few starts show how "
-        "conditions behave, not which is better: nothing is tested here.",
+        "The graph of every episode begins empty. Means over starts ± standard deviation. So few starts show "
+        "how conditions behave, not which is better: nothing is tested here.",
         "",
         *_with_paper(found),
         "## Frontier and ambiguity",

@@ -106,7 +106,7 @@ def _there(study: StudyFolder, place: Place) -> Trace:
 def _prepare(
     plan: Plan, study: StudyFolder, suites: Mapping[str, Path], left: Iterable[Place]
 ) -> dict[tuple[str, str], str | None]:
-    """The run that each condition's graph begins with: the corpus, or one made anew from it; None for none."""
+    """The run that each condition's graph begins with: the corpus, one made anew from it, or None."""
     initial: dict[tuple[str, str], str | None] = {}
     wanted = {(place.suite, place.condition) for place in left}
     for planned in plan.suites:
