@@ -217,8 +217,10 @@ def test_the_model_of_the_environment_is_asked_and_its_answers_stand_in_a_table(
 ) -> None:
     monkeypatch.setenv("OPENAI_MODEL", "org/tiny:1")
     endpoint.plans = [a_click, saying("no")]
-    ran = invoke("--suite", str(suite_folder), "--starts", "1", "--budget", "6", "--out", str(tmp_path))
+    options = ("--suite", str(suite_folder), "--starts", "1", "--budget", "6", "--out", str(tmp_path))
+    ran = invoke(*options, "--reactive", "schema=true")
     assert ran.exit_code == 0, ran.output
+    assert "Asked with the settings `schema=true`." in ran.stdout
     assert {request["model"] for request in endpoint.requests} == {"org/tiny:1"}
     assert "| small | Reactive org/tiny:1, no ctx | 5 | 1 | 0 | 4 | 0 | 0 | 1 | 1 |" in ran.stdout
     assert "| small | Reactive org/tiny:1, ctx | 5 | 0 | 0 | 5 | 0 | 0 | 1 | 1 |" in ran.stdout

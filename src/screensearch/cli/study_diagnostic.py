@@ -18,7 +18,7 @@ from screensearch.config import Settings, settings_from_document
 from screensearch.config.layers import changed
 from screensearch.errors import SettingsError
 from screensearch.select.settings import ReactiveSettings
-from screensearch.study.diagnostic import STARTS, Diagnostic, diagnostic_conditions
+from screensearch.study.diagnostic import REACTIVE, STARTS, Diagnostic, diagnostic_conditions
 from screensearch.study.diagnostic_report import (
     answers_cells,
     coverage_cells,
@@ -114,7 +114,7 @@ def _configured(suites: Sequence[Settings], reactive: Sequence[str]) -> tuple[st
 
 
 def _reactive_of(suite: Settings, reactive: Sequence[str]) -> ReactiveSettings:
-    return changed(suite, [f"select.reactive.{each}" for each in reactive]).select.reactive
+    return changed(suite, [f"{REACTIVE}{each}" for each in reactive]).select.reactive
 
 
 def _how_to_configure(settings: ReactiveSettings) -> str:

@@ -25,6 +25,9 @@ from screensearch.study.trace import Trace, measure
 STARTS = 3
 """As in the paper."""
 
+REACTIVE = "select.reactive."
+"""How overrides of the settings of models begin."""
+
 UNIFORM = "select.prior=uniform@1"
 """The diagnostic's prior: it keeps graph-based selection apart from what proposals add."""
 
@@ -45,9 +48,9 @@ def diagnostic_conditions(
     found = [PUCT]
     if any(settings.select.c_puct != 1.0 for settings in suites):
         found.append(PAPER_PUCT)
-    shared = tuple(f"select.reactive.{each}" for each in reactive)
+    shared = tuple(f"{REACTIVE}{each}" for each in reactive)
     for model in models:
-        asked = (f"select.reactive.model={json.dumps(model)}", *shared)
+        asked = (f"{REACTIVE}model={json.dumps(model)}", *shared)
         for selector, title in (("reactive", "no ctx"), ("reactive-history", "ctx")):
             found.append(
                 Condition(

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from screensearch.select.policy import OF_THE_ENDPOINT, Unanswered
-from screensearch.study.diagnostic import Answers, Diagnostic, DiagnosticRow, Spread, diagnose
+from screensearch.study.diagnostic import REACTIVE, Answers, Diagnostic, DiagnosticRow, Spread, diagnose
 from screensearch.study.figures import line_chart
 from screensearch.study.layout import markdown, tex
 from screensearch.study.metrics import STEPS
@@ -78,7 +78,7 @@ def diagnostic_page(plan: Plan, found: Diagnostic, traces: Sequence[Trace]) -> s
         "## Coverage",
         "",
         _markdown(coverage_cells(found)),
-        *(["## What the models answered", "", _told(), "", _markdown(answers)] if answers[1:] else []),
+        *(["## What the models answered", "", _told(plan), "", _markdown(answers)] if answers[1:] else []),
         *failures(traces),
         "## Suites",
         "",
@@ -102,11 +102,18 @@ def _with_paper(found: Diagnostic) -> list[str]:
     ]
 
 
-def _told() -> str:
+def _told(plan: Plan) -> str:
+    changed = dict.fromkeys(
+        override.removeprefix(REACTIVE)
+        for condition in plan.conditions
+        for override in condition.overrides
+        if override.startswith(REACTIVE) and not override.startswith(f"{REACTIVE}model=")
+    )
+    asked = f" Asked with the settings {', '.join(f'`{each}`' for each in changed)}." if changed else ""
     return (
         "A question whose answer is no valid action costs its step, in which nothing is done. "
         f"{', '.join(each.value for each in sorted(OF_THE_ENDPOINT))} say nothing about the model; an "
-        "episode that came to nothing else has failed."
+        f"episode that came to nothing else has failed.{asked}"
     )
 
 
