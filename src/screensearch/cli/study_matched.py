@@ -56,7 +56,9 @@ def matched_command(name: str, what: str) -> click.Command:
             raise SettingsError(
                 "a suite brings its application and settings: give --suite, or --app with --preset and --set"
             )
-        listed = _suites(applications, suites, folder, starts, corpus_steps, workers, seed, preset, overrides)
+        listed = named_suites(
+            applications, suites, folder, starts, corpus_steps, workers, seed, preset, overrides
+        )
         found = {suite.name: path for path, suite in listed}
         check_names([suite for _, suite in listed])
         plan = Plan(
@@ -71,7 +73,7 @@ def matched_command(name: str, what: str) -> click.Command:
         with Counting(console(stderr=True), f"{name} study") as counting:
 
             def show(trace: Trace, done: int, total: int) -> None:
-                counting.show(done, total, _told(trace))
+                counting.show(done, total, told(trace))
 
             try:
                 traces = run_study(
@@ -185,7 +187,7 @@ _OPTIONS = (
 )
 
 
-def _suites(
+def named_suites(
     applications: tuple[str, ...],
     folders: tuple[Path, ...],
     out: Path,
@@ -246,7 +248,7 @@ def _print_tables(out: Console, summary: StudySummary) -> None:
         out.print()
 
 
-def _told(trace: Trace) -> str:
+def told(trace: Trace) -> str:
     place = trace.place
     came = f"failed by {trace.failure.value}" if trace.failure is not None else f"{len(trace.states)} steps"
     return f"{place.suite} {place.condition} start {place.start}: {came}"

@@ -1,7 +1,8 @@
 """A client of ``POST {base}/chat/completions`` at any OpenAI-compatible endpoint.
 
 One question, one answer: no retries, no redirects, and an end to waiting and to reading. Everything that
-`httpx` can raise is translated here. The key appears in no message, and is taken out of every answer.
+`httpx` can raise is translated here. The address and the key appear in no message, since those are kept, and
+the key is taken out of every answer.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from screensearch.errors import PluginUnavailable, ScreenSearchError
-from screensearch.select.policy import Unanswered
+from screensearch.select.policy import Asked, Unanswered
 from screensearch.select.settings import ReactiveSettings
 
 if TYPE_CHECKING:
@@ -64,14 +65,19 @@ class _Chosen:
 @dataclass(frozen=True, slots=True)
 class _Reply:
     choices: list[_Chosen]
+    usage: Any = None  # not every endpoint tells it, and nothing rests on it
 
 
 class ChatClient:
-    """Asks one model. Connections are not kept, so there is nothing to close."""
+    """Asks one model. Connections are not kept, so there is nothing to close.
+
+    `asked` counts its questions, and the tokens that the endpoint says they took.
+    """
 
     def __init__(self, settings: ReactiveSettings) -> None:
         self._settings = settings
         self.model = model_of(settings)
+        self.asked = Asked()
         self._key = os.environ.get(settings.key_env, "")
         base_url = os.environ.get(settings.base_url_env, "")
         if not (self._key or base_url):
@@ -99,7 +105,6 @@ class ChatClient:
         if not (self._key.isascii() and self._key.isprintable()):
             raise PluginUnavailable(f"{self._settings.key_env} holds characters that no header can carry")
         self._url = url
-        self._where = f"{url.scheme}://{url.netloc.decode('ascii')}{url.path}"
         # Not compressed: a small body could otherwise become one that fills the memory.
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if self._key:
@@ -116,17 +121,24 @@ class ChatClient:
             headers=self._headers, verify=_trusted(), timeout=self._settings.timeout_seconds
         )
 
-    async def ask(self, messages: Sequence[dict[str, str]]) -> Answer:
-        """What the model says to these messages. Raises `NotAnswered`, and nothing else."""
+    async def ask(self, messages: Sequence[dict[str, str]], form: Mapping[str, Any] | None = None) -> Answer:
+        """What the model says to these messages. Raises `NotAnswered`, and nothing else.
+
+        `form` is a JSON schema that the endpoint is to hold the answer to.
+        """
         import httpx
 
         settings = self._settings
-        body = {
+        body: dict[str, Any] = {
             "model": self.model,
             "messages": messages,
             "temperature": settings.temperature,
             settings.tokens_field: settings.most_tokens,
         }
+        if form is not None:
+            named = {"name": "action", "strict": True, "schema": form}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        self.asked += Asked(questions=1)
         try:
             async with asyncio.timeout(settings.timeout_seconds):
                 content = await self._post(msgspec.json.encode(body))
@@ -167,6 +179,7 @@ class ChatClient:
             raise self._failed(Unanswered.BAD_REPLY, f"it is no chat completion: {problem}") from problem
         if not reply.choices:
             raise self._failed(Unanswered.BAD_REPLY, "it has no choices")
+        self.asked += _tokens_of(reply.usage)
         chosen = reply.choices[0]
         if chosen.message.refusal:
             raise self._failed(Unanswered.REFUSAL, chosen.message.refusal)
@@ -175,10 +188,20 @@ class ChatClient:
         return Answer(self._without_key(chosen.message.content or ""), chosen.finish_reason == "length")
 
     def _failed(self, why: Unanswered, detail: str) -> NotAnswered:
-        return NotAnswered(why, f"{self._where}: {quoted(self._without_key(detail))}")
+        return NotAnswered(why, quoted(self._without_key(detail)))
 
     def _without_key(self, text: str) -> str:
         return text.replace(self._key, "***") if self._key else text
+
+
+def _tokens_of(usage: object) -> Asked:
+    """The tokens of one question and its answer, as far as the endpoint says."""
+    told: dict[str, object] = usage if isinstance(usage, dict) else {}
+    question, answer = (
+        value if type(value := told.get(name)) is int and value > 0 else 0
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    return Asked(question_tokens=question, answer_tokens=answer)
 
 
 @cache

@@ -48,6 +48,10 @@ class Undecided:
         return f"{self.why.value}: {self.detail}"
 
 
+OF_THE_ENDPOINT = frozenset({Unanswered.TRANSPORT, Unanswered.HTTP_STATUS, Unanswered.BAD_REPLY})
+"""What says nothing about a model: its endpoint failed. A time-out may be either's, and counts as its own."""
+
+
 def unanswered_of(note: str) -> str:
     """Why there was no decision, from the note of a step without one."""
     return note.partition(":")[0]
@@ -89,6 +93,22 @@ class Pick:
     text: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a policy has asked so far; tokens as far as whoever answers tells them."""
+
+    questions: int = 0
+    question_tokens: int = 0
+    answer_tokens: int = 0
+
+    def __add__(self, other: Asked) -> Asked:
+        return Asked(
+            self.questions + other.questions,
+            self.question_tokens + other.question_tokens,
+            self.answer_tokens + other.answer_tokens,
+        )
+
+
 class Policy(ABC):
     """A selector plugin of the kind that is a class: made once by every worker, asked on every step."""
 
@@ -99,6 +119,11 @@ class Policy(ABC):
     @abstractmethod
     async def decide(self, scene: Scene) -> Pick | Undecided:
         """One of the candidates, or why none. Failures of whoever is asked are never raised."""
+
+    @property
+    def asked(self) -> Asked:
+        """What it has asked since it was made; nothing, for a policy that asks nobody."""
+        return Asked()
 
     @classmethod
     def settled(cls, settings: SelectSettings) -> SelectSettings:

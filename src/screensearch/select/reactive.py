@@ -10,9 +10,9 @@ import logging
 from dataclasses import replace
 
 from screensearch.select.chat import ChatClient, NotAnswered, model_of
-from screensearch.select.policy import Pick, Policy, Scene, Undecided
-from screensearch.select.reactive_answer import pick_of
-from screensearch.select.reactive_prompt import messages_of, offers_of
+from screensearch.select.policy import Asked, Pick, Policy, Scene, Undecided
+from screensearch.select.reactive_answer import LONGEST_TEXT, pick_of
+from screensearch.select.reactive_prompt import form_of, messages_of, offers_of
 from screensearch.select.settings import SelectSettings
 
 log = logging.getLogger(__name__)
@@ -35,10 +35,16 @@ class Reactive(Policy):
         recent = tuple(scene.recent)[-last:] if last else ()
         messages = messages_of(scene, offers, settings.instruction, recent if self.remembers else None)
         try:
-            return pick_of(await self._client.ask(messages), offers)
+            form = form_of(offers, LONGEST_TEXT) if settings.reactive.schema else None
+            return pick_of(await self._client.ask(messages, form), offers)
         except NotAnswered as problem:
             log.info("%s decided on nothing: %s", self._client.model, problem)
             return Undecided(problem.why, problem.detail)
+
+    @property
+    def asked(self) -> Asked:
+        """Every question, also those without an answer."""
+        return self._client.asked
 
     @classmethod
     def settled(cls, settings: SelectSettings) -> SelectSettings:

@@ -97,21 +97,50 @@ def messages_of(
             "application": _short(window.application, LONGEST_LABEL),
             "rect": _rectangle(window.box),
         },
-        "counters": {
-            "step": counters.step,
-            "steps_left": max(counters.steps - counters.step, 0),
-            "states_seen": counters.states,
-            "visits_to_this_state": counters.visits,
-        },
         "candidates": [_described(number, offer) for number, offer in enumerate(offers.elements)],
     }
     if offers.left_out:
         document["candidates_left_out"] = offers.left_out
     if recent is not None:
         document["last_actions"] = [_told(done) for done in recent]
+    # Last, since they change with every step: what an endpoint remembers of a question is how it began.
+    document["counters"] = {
+        "step": counters.step,
+        "steps_left": max(counters.steps - counters.step, 0),
+        "states_seen": counters.states,
+        "visits_to_this_state": counters.visits,
+    }
     # Not ASCII only: a text of another script would be six characters for each of its own.
     content = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     return [{"role": "system", "content": RULES}, {"role": "user", "content": content}]
+
+
+def form_of(offers: Offers, longest_text: int) -> dict[str, Any]:
+    """The JSON schema of an answer: a click, a text or a wait, on what was offered for that.
+
+    There is no place for a reason, which a small model does not come to the end of.
+    """
+    clicks = [number for number, offer in enumerate(offers.elements) if offer.click is not None]
+    fields = [number for number, offer in enumerate(offers.elements) if offer.type is not None]
+    forms = []
+    if clicks:
+        forms.append(_form("click", id={"enum": clicks}))
+    if fields:
+        text = {"type": "string", "minLength": 1, "maxLength": longest_text}
+        forms.append(_form("type", id={"enum": fields}, text=text))
+    if offers.wait is not None or not forms:
+        forms.append(_form("wait"))
+    return {"anyOf": forms}
+
+
+def _form(action: str, **fields: dict[str, Any]) -> dict[str, Any]:
+    properties = {"action": {"const": action}, **fields}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def _described(number: int, offer: Offer) -> dict[str, Any]:

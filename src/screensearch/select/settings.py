@@ -40,6 +40,7 @@ class ReactiveSettings:
     temperature: float = 0.0  # [0, 2]
     most_tokens: int = 140  # [1, 100000] of an answer
     tokens_field: str = "max_tokens"  # how the endpoint calls that: max_tokens, max_completion_tokens
+    schema: bool = False  # hold answers to their form, by `response_format`, at endpoints that can
     most_candidates: int = 60  # [1, 10000] elements that are offered, the first ones on the screen
     history: int = 8  # [0, 1000] latest actions that `reactive-history` is told
     timeout_seconds: float = 25.0  # (0, 600] for an answer, from the first byte sent to the last received

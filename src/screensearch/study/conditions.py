@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from screensearch.config import Settings
 from screensearch.config.layers import changed
 from screensearch.errors import SettingsError
 from screensearch.explore.remerge import REMADE
 from screensearch.study.names import check_name
+
+
+class Initial(StrEnum):
+    """What the graph of every episode begins with."""
+
+    CORPUS = "corpus"  # the graph of the suite: only what goes beyond it counts
+    EMPTY = "empty"  # nothing: no state, edge or statistic of earlier episodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,7 @@ class Condition:
     title: str
     overrides: tuple[str, ...] = ()  # such as ``select.selector=greedy``
     policy: str = ""  # one of `frontier.POLICIES`, which then chooses instead of the selector
+    initial: Initial = Initial.CORPUS
 
     def settings(self, suite: Settings) -> Settings:
         """The settings of an episode under this condition."""
@@ -38,6 +47,8 @@ class Condition:
 
     def remade(self, suite: Settings) -> bool:
         """Whether the initial graph has to be made anew: it rests on what this condition changes."""
+        if self.initial is Initial.EMPTY:
+            return False
         settings = self.settings(suite)
         return any(getattr(settings, table) != getattr(suite, table) for table in REMADE)
 

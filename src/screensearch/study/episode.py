@@ -1,8 +1,9 @@
 """One matched episode: a graph as the suite has it, the prefix walked, then a condition spends the budget.
 
 The step is `explore_step`, the same as in every exploration, on a store of its own that begins with a copy of
-the initial log. The prefix is walked, not recorded: it changes no statistics. Seeds come from the study, the
-start and the replicate, never from the condition, so that conditions meet the same chances.
+the initial log, or with nothing. The prefix is walked, not recorded: it changes no statistics. Seeds come
+from the study, the start and the replicate, never from the condition, so that conditions meet the same
+chances.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from screensearch.config import Settings
 from screensearch.domain.screen import Observation
-from screensearch.domain.transition import EpisodeId, Evidence
+from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.environments.protocol import Environment, TruthTeller
 from screensearch.environments.specification import open_environment
 from screensearch.errors import EnvironmentFailed
@@ -32,6 +33,8 @@ from screensearch.explore.step import Moment, explore_step
 from screensearch.explore.store import ShardStore
 from screensearch.explore.worker import means_of
 from screensearch.record.sqlite_log import SqliteLog
+from screensearch.select.choose import Chooser
+from screensearch.select.policy import OF_THE_ENDPOINT, unanswered_of
 from screensearch.study.frontier import Frontier
 from screensearch.study.suite import OpenSuite, SuiteStart
 from screensearch.study.trace import NOTHING, START, Failure, Place, Trace
@@ -65,7 +68,7 @@ async def run_episode(
     suite: OpenSuite,
     judge: Judge,
     settings: Settings,
-    initial: Path,
+    initial: Path | None,
     place: Place,
     *,
     steps: int,
@@ -76,23 +79,32 @@ async def run_episode(
     """Run one episode of so many steps, start included, and tell how it went.
 
     `judge` knows the states of the suite, `initial` is the folder of the run that the condition's graph
-    begins with, `working` a folder for its copy. `policy`, if given, chooses instead of the selector. What
-    fails around the application makes the trace a failed one.
+    begins with (None: an empty one), `working` a folder for its copy. `policy`, if given, chooses instead of
+    the selector. What fails around the application makes the trace a failed one.
     """
     trace = Trace(place)
     try:
         with _store(initial, settings, working) as store:
             world = open_environment(suite.suite.environment, means_of(settings))
             try:
-                episode = _Episode(suite, judge, settings, store, world, trace, seed, policy)
-                await episode.run(steps)
+                await _Episode(suite, judge, settings, store, world, trace, seed, policy, steps).run()
             finally:
                 await world.close()
     except OutOfReach as problem:
         trace.failure, trace.note = Failure.PREFIX, str(problem)
     except EnvironmentFailed as problem:
         trace.failure, trace.note = Failure.ENVIRONMENT, str(problem)
+    if trace.complete and _never_answered(trace):
+        trace.failure, trace.note = Failure.ENDPOINT, trace.undecided[-1]
     return trace
+
+
+def _never_answered(trace: Trace) -> bool:
+    """Whether a model was asked, and its endpoint failed every time: that says nothing about the model."""
+    if trace.asked is None or not trace.asked.questions:
+        return False
+    failed = sum(unanswered_of(note) in OF_THE_ENDPOINT for note in trace.undecided)
+    return failed == trace.asked.questions
 
 
 class _Episode:
@@ -108,7 +120,9 @@ class _Episode:
         trace: Trace,
         seed: int,
         policy: str,
+        steps: int,
     ) -> None:
+        self._steps = steps
         self._start: SuiteStart = suite.suite.starts[trace.place.start]
         self._chances = Chances.of(seed, trace.place.start, trace.place.replicate)
         self._walker = Walker(suite.route(self._start), judge, world, lenient=True)
@@ -119,15 +133,20 @@ class _Episode:
         self._world = world
         self._trace = trace
         self._frontier = Frontier(policy, settings.select, store.graph) if policy else None
-        self._mind = Mind(settings, world.application, chooser=self._frontier)
+        self._chooser = self._frontier or Chooser(settings.select)
+        # A policy is told how many steps are left: those of the budget.
+        told = replace(settings, explore=replace(settings.explore, episode_steps=steps - 1))
+        self._mind = Mind(told, world.application, chooser=self._chooser)
         self._mind.start_episode(self._chances.choices)
         self._number = store.next_episode(_WORKER)
 
-    async def run(self, steps: int) -> None:
+    async def run(self) -> None:
         moment = await self._begin()
         self._note(moment, None, START, known_edge=True)
-        for _ in range(steps - 1):
+        for _ in range(self._steps - 1):
             moment = await self._step(moment)
+        if self._chooser.policy is not None:
+            self._trace.asked = self._chooser.policy.asked
 
     async def _step(self, moment: Moment) -> Moment:
         """One action, or a return to the start where none is possible; noted either way."""
@@ -143,6 +162,8 @@ class _Episode:
         assert found is not None  # it was acknowledged
         entry = found[1]
         signature, outcome = getattr(entry, "signature", None), str(getattr(entry, "outcome", ""))
+        if outcome == Outcome.UNDECIDED:
+            self._trace.undecided.append(str(getattr(entry, "note", "")))
         if after.receipt.here is None:
             again = await self._return()
             self._note(again, signature, outcome, known_edge=True)
@@ -195,13 +216,16 @@ class _Episode:
 
 
 @contextlib.contextmanager
-def _store(initial: Path, settings: Settings, working: Path) -> Iterator[ShardStore]:
-    """A store that begins with a copy of the initial log, and is gone afterwards."""
+def _store(initial: Path | None, settings: Settings, working: Path) -> Iterator[ShardStore]:
+    """A store that begins with a copy of the initial log, or without one, and is gone afterwards."""
     working.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="episode-", dir=working) as folder:
-        copy = Path(folder) / LOG
-        shutil.copyfile(initial / LOG, copy)
-        log = SqliteLog.open_to_write(copy)
+        path = Path(folder) / LOG
+        if initial is None:
+            log = SqliteLog.create(path)
+        else:
+            shutil.copyfile(initial / LOG, path)
+            log = SqliteLog.open_to_write(path)
         try:
             yield ShardStore(log, settings)
         finally:

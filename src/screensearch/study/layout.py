@@ -15,6 +15,7 @@ _ESCAPED = {
     "^": r"\textasciicircum{}",
     "–": "--",
     "≤": r"$\leq$",
+    "±": r"$\pm$",
     "τ": r"$\tau$",
     "κ": r"$\kappa$",
     "₀": "$_0$",

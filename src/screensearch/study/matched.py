@@ -25,7 +25,8 @@ from screensearch.explore.beginning import check_no_loop_runs, try_out
 from screensearch.explore.remerge import REMADE, remerge
 from screensearch.explore.replay.judge import Judge
 from screensearch.explore.replay.plan import judge_of
-from screensearch.study.conditions import Condition
+from screensearch.select.choose import policy_named
+from screensearch.study.conditions import Condition, Initial
 from screensearch.study.episode import run_episode
 from screensearch.study.plan import Plan, StudyFolder
 from screensearch.study.suite import CORPUS, OpenSuite, open_suite
@@ -44,7 +45,7 @@ class Task:
 
     folder: str  # of the study
     suite: str  # folder of the suite
-    initial: str  # folder of the run that the condition's graph begins with
+    initial: str | None  # folder of the run that the condition's graph begins with; None if that is empty
     condition: Condition
     place: Place
     steps: int
@@ -79,7 +80,7 @@ def run_study(
             Task(
                 folder=str(study.path),
                 suite=str(suites[place.suite]),
-                initial=str(initial[place.suite, place.condition]),
+                initial=initial[place.suite, place.condition],
                 condition=plan.condition(place.condition),
                 place=place,
                 steps=plan.steps,
@@ -104,9 +105,9 @@ def _there(study: StudyFolder, place: Place) -> Trace:
 
 def _prepare(
     plan: Plan, study: StudyFolder, suites: Mapping[str, Path], left: Iterable[Place]
-) -> dict[tuple[str, str], Path]:
-    """The run that each condition's graph begins with: the corpus, or one made anew from it by its rules."""
-    initial: dict[tuple[str, str], Path] = {}
+) -> dict[tuple[str, str], str | None]:
+    """The run that each condition's graph begins with: the corpus, one made anew from it, or None."""
+    initial: dict[tuple[str, str], str | None] = {}
     wanted = {(place.suite, place.condition) for place in left}
     for planned in plan.suites:
         with open_suite(suites[planned.name]) as suite:
@@ -114,15 +115,24 @@ def _prepare(
                 if (planned.name, condition.name) not in wanted:
                     continue
                 settings = condition.settings(suite.settings)
-                try_out(suite.suite.environment, settings)
+                try_out(suite.suite.environment, _unhurried(settings))
                 folder = suite.path / CORPUS
                 if condition.remade(suite.settings):
                     folder = study.initial(planned.name, condition.name)
                     if not folder.exists():
                         folder.parent.mkdir(parents=True, exist_ok=True)
                         remerge(suite.run, _remade(suite.run.settings, settings), folder)
-                initial[planned.name, condition.name] = folder
+                empty = condition.initial is Initial.EMPTY
+                initial[planned.name, condition.name] = None if empty else str(folder)
     return initial
+
+
+def _unhurried(settings: Settings) -> Settings:
+    """The settings as they are tried out: in a study, nobody gives up a worker that decides for long."""
+    policy = policy_named(settings.select.selector)
+    patience = 0.0 if policy is None else policy.patience_seconds(settings.select)
+    deadline = settings.explore.step_deadline_seconds + patience
+    return replace(settings, explore=replace(settings.explore, step_deadline_seconds=deadline))
 
 
 def _remade(corpus: Settings, condition: Settings) -> Settings:
@@ -213,7 +223,7 @@ def run_task(task: Task) -> Trace:
             suite,
             judge,
             task.condition.settings(suite.settings),
-            Path(task.initial),
+            None if task.initial is None else Path(task.initial),
             task.place,
             steps=task.steps,
             seed=task.seed,

@@ -78,7 +78,7 @@ def tables_page(
         "leaves out 0 and p, corrected by Holm over the rows of its metric, is below 0.05.",
         "",
         differences_markdown(summary),
-        *_failures(traces),
+        *failures(traces),
         *_matchings(plan, summary, matchings),
         "## Suites",
         "",
@@ -112,7 +112,7 @@ def _matchings(plan: Plan, summary: StudySummary, matchings: Sequence[Matching])
     ]
 
 
-def _failures(traces: Sequence[Trace]) -> list[str]:
+def failures(traces: Sequence[Trace]) -> list[str]:
     """How many episodes tell nothing, by why."""
     counted = [(why, sum(trace.failure is why for trace in traces)) for why in Failure]
     told = [f"{count} by {why.value}" for why, count in counted if count]

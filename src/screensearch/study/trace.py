@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from screensearch.domain.screen import StateId
+from screensearch.select.policy import Asked
 from screensearch.study.metrics import (
     Floats,
     at_budget,
@@ -37,6 +38,7 @@ class Failure(StrEnum):
     PREFIX = "prefix"  # the start was not reached any more
     ENVIRONMENT = "environment"  # the machinery around the application failed
     WORKER = "worker"  # the process of the episode died
+    ENDPOINT = "endpoint"  # where a model was to be asked, there was never an answer
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -69,6 +71,8 @@ class Trace:
     outcomes: list[str] = field(default_factory=list)
     known_edges: list[bool] = field(default_factory=list)
     true_states: list[int | str | None] = field(default_factory=list)  # where the environment knows them
+    asked: Asked | None = None  # of whoever decided; None for a selector, which asks nobody
+    undecided: list[str] = field(default_factory=list)  # why, of each step with that outcome
     returns: int = 0  # how often the prefix was walked again
     failure: Failure | None = None
     note: str = ""  # of a failure
