@@ -388,6 +388,14 @@ class DecisionInfo(Answer):
     runner_up_score: float | None
 
 
+class Pool(Answer):
+    """Which states a screen was compared with when it was decided: those that agree in the filters."""
+
+    known: int  # states that there were then
+    compared: int  # of these
+    filters: list[str]
+
+
 class Explanation(Answer):
     """Why two screens are, or are not, one state; and how the second, if it is an entry, was decided."""
 
@@ -408,6 +416,7 @@ class Explanation(Answer):
     only_second: list[str]
     decision: DecisionInfo | None
     considered: list[Considered]  # the best first
+    pool: Pool | None  # what these are the best of; None where there is no decision
 
 
 class PathStep(Answer):
