@@ -16,8 +16,9 @@ import screensearch as ss
 from screensearch import Means
 from screensearch.cli import main
 from screensearch.environments.synthetic import open_world
+from screensearch.view.comparisons import Difference
 from screensearch.view.difference import difference
-from screensearch.view.messages import Difference, Successor
+from screensearch.view.messages import Successor
 from screensearch.view.reading import Reading
 
 

@@ -13,8 +13,9 @@ from screensearch.cli.output import as_json_option, console, print_json, say, ta
 from screensearch.cli.status import FOUND_STATUS
 from screensearch.errors import ScreenSearchError, SettingsError
 from screensearch.identify.resolve import FILTERS
+from screensearch.view.comparisons import Difference, EdgeChange
 from screensearch.view.difference import difference
-from screensearch.view.messages import Difference, EdgeChange, StateBrief, Successor
+from screensearch.view.messages import StateBrief, Successor
 from screensearch.view.reading import Reading
 
 KINDS = ("lost", "gained", "changed")

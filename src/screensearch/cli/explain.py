@@ -12,10 +12,10 @@ from screensearch import Screen, open_run
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
 from screensearch.domain.screen import StateId
 from screensearch.explore.redaction import Redaction
+from screensearch.view.comparisons import DecisionInfo, Explanation, Pool
 from screensearch.view.drawing import draw
 from screensearch.view.explaining import explain as explain_screens
 from screensearch.view.founders import Founders
-from screensearch.view.messages import DecisionInfo, Explanation, Pool
 from screensearch.view.reading import Reading
 from screensearch.view.sights import Sights
 

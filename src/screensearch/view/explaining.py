@@ -21,9 +21,9 @@ from screensearch.explore.run import Run
 from screensearch.identify.ablations import merge_of
 from screensearch.identify.resolve import FILTERS
 from screensearch.identify.verify import compare, merge_rule
+from screensearch.view.comparisons import Considered, DecisionInfo, Explanation, Pool, ScreenSide
 from screensearch.view.elements import element_atoms, elements_of, rectangle, shortened
 from screensearch.view.founders import Founders
-from screensearch.view.messages import Considered, DecisionInfo, Explanation, Pool, ScreenSide
 
 NEAREST = 10
 """How many states are told of that a screen was compared with in vain: the nearest ones."""
