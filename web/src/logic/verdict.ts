@@ -1,7 +1,7 @@
 /** A comparison of two screens in a sentence and in a formula. */
 
 import type { Explanation, Pool } from "../api/types";
-import { decimal, plural } from "../format";
+import { decimal, plural, worded } from "../format";
 
 /** Whether they are one state, and what decides it. A filter decides before any score. */
 export function verdictWords(explanation: Explanation): string {
@@ -40,6 +40,6 @@ export function poolWords({ known, compared, filters }: Pool): string {
 
 /** window; window and text size; mode, window and text size. */
 function listed(names: readonly string[], last = "and"): string {
-  const words = names.map((name) => name.replaceAll("_", " "));
+  const words = names.map(worded);
   return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1) ?? ""}`;
 }
