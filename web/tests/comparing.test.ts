@@ -71,6 +71,7 @@ test("it is told which states a screen was compared with, and why not with the o
   const filters = ["display_mode", "window"];
   expect(poolWords({ known: 0, compared: 0, filters })).toBe("No state was known before it.");
   expect(poolWords({ known: 1, compared: 1, filters })).toBe("Compared with the one state known then.");
+  expect(poolWords({ known: 1, compared: 0, filters })).toBe("Not compared with the one state known then: that is of another display mode or window.");
   expect(poolWords({ known: 8, compared: 8, filters })).toBe("Compared with all 8 states known then.");
   expect(poolWords({ known: 8, compared: 0, filters })).toContain("none of the 8 states known then: they are of another display mode or window");
   expect(poolWords({ known: 8, compared: 1, filters })).toContain("1 of the 8 states known then; the others are of another display mode or window");

@@ -104,6 +104,8 @@ def _pool_in_words(pool: Pool) -> str:
         return f"It was compared with {which} known then."
     *names, last = (name.replace("_", " ") for name in pool.filters)
     others = f"of another {', '.join(names)} or {last}" if names else f"of another {last}"
+    if pool.compared == 0 and pool.known == 1:
+        return f"It was not compared with the one state known then: that is {others}."
     if pool.compared == 0:
         return f"It was compared with none of the {pool.known:,} states known then: they are {others}."
     compared = f"{pool.compared:,} of the {pool.known:,} states known then"

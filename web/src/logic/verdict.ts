@@ -33,6 +33,7 @@ export function scoreWords(explanation: Explanation): string {
 export function poolWords({ known, compared, filters }: Pool): string {
   if (known === 0) return "No state was known before it.";
   const others = `of another ${listed(filters, "or")}`;
+  if (compared === 0 && known === 1) return `Not compared with the one state known then: that is ${others}.`;
   if (compared === 0) return `Compared with none of the ${plural(known, "state")} known then: they are ${others}.`;
   if (compared === known) return `Compared with ${known === 1 ? "the one state" : `all ${plural(known, "state")}`} known then.`;
   return `Compared with ${compared.toLocaleString("en")} of the ${plural(known, "state")} known then; the others are ${others}.`;
