@@ -137,6 +137,26 @@ def test_a_script_stands_alone_and_fails_clearly_when_the_application_changed(
     assert "the start led to a screen that is no known state" in failed.stderr
 
 
+def test_a_lenient_script_goes_on_over_a_state_that_differs(
+    folder: Path, surest: int, tmp_path: Path
+) -> None:
+    with ss.open_run(folder) as opened:
+        route = ss.route_to(opened, surest)
+    first = route.steps[0]
+    assert first.expected not in (route.start, surest)
+    for options, status in ([], 1), (["--lenient"], 0):
+        file = tmp_path / f"test_{status}.py"
+        assert run("script", folder, surest, "-o", file, *options).exit_code == 0
+        text = file.read_text()
+        step = f"({first.signature!a}, "
+        changed = text.replace(f"{step}{first.expected})", f"{step}{route.start})")
+        assert changed != text
+        file.write_text(changed)
+        ended = python(file, cwd=tmp_path)
+        assert ended.returncode == status, ended.stderr
+        assert ("step 1:" in ended.stderr) == (status == 1)
+
+
 def _configuration_of(environment: str) -> dict[str, str]:
     """How an episode of a world may begin."""
     import asyncio

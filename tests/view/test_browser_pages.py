@@ -138,6 +138,24 @@ def test_a_map_that_was_moved_lets_one_go(surfer: Surfer, ledger: Viewer) -> Non
     expect(page).to_have_url(re.compile("#/figures/"))
 
 
+def test_keys_pressed_quickly_all_move_the_map_and_the_whole_of_it_needs_no_place_in_the_address(
+    surfer: Surfer, ledger: Viewer
+) -> None:
+    page = surfer.go(ledger.at(f"#/map/{RUN}"))
+    surfer.until("performance.getEntriesByName('screensearch:map-drawn').length > 0")
+    zoom = "Number(new URLSearchParams(location.hash.split('?')[1]).get('z'))"
+    page.keyboard.press("+")
+    surfer.until(f"{zoom} > 0")
+    once = page.evaluate(zoom)
+    for _ in range(3):
+        page.keyboard.press("+")
+    surfer.until(f"Math.abs({once} / {zoom} / 1.5 ** 3 - 1) < 0.01")
+    page.keyboard.press("0")
+    surfer.until("!location.hash.includes('z=')")
+    page.wait_for_timeout(600)  # longer than the map takes to note where it came to rest
+    assert "z=" not in page.evaluate("location.hash")
+
+
 TIMES = re.compile(r"([\d,]+) times?$")
 
 

@@ -16,8 +16,9 @@ import screensearch as ss
 from screensearch import Means
 from screensearch.cli import main
 from screensearch.environments.synthetic import open_world
+from screensearch.view.comparisons import Difference
 from screensearch.view.difference import difference
-from screensearch.view.messages import Difference, Successor
+from screensearch.view.messages import Successor
 from screensearch.view.reading import Reading
 
 
@@ -162,6 +163,19 @@ def test_the_command_fails_on_request_only(old: Path, new: Path) -> None:
     assert run(old, new, "--fail-on", "changed", "--json")[0] == 3
     assert run(old, old, "--fail-on", "lost,gained,changed")[0] == 0
     assert "none of lost, gained, changed" in run(old, new, "--fail-on", "crash")[1]
+
+
+def test_runs_without_a_common_screen_are_no_success(old: Path, tmp_path: Path) -> None:
+    """Nothing compared is nothing known: a pipeline must not take it for an application that is the same."""
+    renamed = explore_version(tmp_path / "renamed", FIRST, application="mailer 2")
+    assert "Nothing was compared" in run(old, renamed)[1]
+    assert run(old, renamed)[0] == 0
+    status, told = run(old, renamed, "--fail-on", "lost,gained,changed")
+    assert status == 1
+    assert "--ignore application" in told
+    assert run(old, renamed, "--fail-on", "lost", "--json")[0] == 1
+    assert run(old, renamed, "--fail-on", "lost,gained,changed", "--ignore", "application")[0] == 0
+    assert "Nothing was compared" not in run(old, old)[1]
 
 
 def test_the_command_tells_evidence_from_what_was_not_seen(old: Path, new: Path) -> None:

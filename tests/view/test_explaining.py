@@ -77,6 +77,11 @@ def test_every_decision_of_a_run_is_told_with_the_states_known_then(notepad: Pat
                 considered = [each for each in considered if each[1] != entry.decision.state]
                 passing = [each for each in passing if each[1] != entry.decision.state]
             assert considered == (passing + failing)[: len(passing) + NEAREST]
+            assert told.pool is not None
+            assert (
+                len(known) <= told.pool.compared <= len(known) + 1
+            )  # and the state that these atoms founded
+            assert told.pool.compared <= told.pool.known <= run.graph.states
             if entry.decision.how == "match":  # the exact identifier takes the best
                 assert considered[0][:2] == (entry.decision.score, entry.decision.state)
             if entry.decision.how == "new":
@@ -155,9 +160,25 @@ def test_the_command_tells_what_was_considered(notepad: Path) -> None:
             number for number, entry in run.entries() if entry.decision and entry.decision.how == "match"
         )
     told = run_command(notepad, f"@{joined}")
-    for words in (f"@{joined} joined state", "It was compared with the states known then", "cell×role"):
+    for words in (f"@{joined} joined state", "known then", "cell×role"):
         assert words in told
     assert json.loads(run_command(notepad, f"@{joined}", "--json"))["considered"]
+
+
+def test_the_command_tells_which_states_a_screen_was_never_compared_with(notepad: Path) -> None:
+    assert "No state was known before it." in run_command(notepad, "0")
+    with ss.open_run(notepad) as run:
+        decided = [(str(state), explain(run, str(state)).pool) for state in run.graph.iter_states()]
+    pools = [(state, pool) for state, pool in decided if pool is not None]
+    state, some = next((state, pool) for state, pool in pools if 0 < pool.compared < pool.known)
+    told = " ".join(run_command(notepad, state).split())
+    assert f"compared with {some.compared} of the {some.known} states known then" in told
+    assert "of another application, display mode, text size or window" in told
+    strangers = [(state, pool.known) for state, pool in pools if pool.compared == 0 < pool.known]
+    assert strangers
+    for state, known in strangers:
+        words = "not compared with the one state" if known == 1 else f"none of the {known} states"
+        assert f"{words} known then" in " ".join(run_command(notepad, state).split())
 
 
 def orange(path: Path) -> int:

@@ -42,6 +42,11 @@ export function duration(seconds: number): string {
   return `${Math.floor(rounded / 3600)} h ${Math.floor((rounded % 3600) / 60)} min`;
 }
 
+/** display mode, for display_mode: a name of a setting as words. */
+export function worded(name: string): string {
+  return name.replaceAll("_", " ");
+}
+
 /** Text of an explored application in one line: control characters shown as a dot, and cut to a length. */
 export function line(text: string, length = 120): string {
   // eslint-disable-next-line no-control-regex

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ElementInfo, Explanation } from "../src/api/types";
 import { atomsOf, atomSets, screenName, split, standing } from "../src/logic/atoms";
-import { scoreWords, verdictWords } from "../src/logic/verdict";
+import { poolWords, scoreWords, verdictWords } from "../src/logic/verdict";
 
 const carrying = (role_atom: string | null, text_atom: string | null) => ({ role_atom, text_atom }) as ElementInfo;
 
@@ -65,4 +65,14 @@ test("states and entries are named as on the command line", () => {
   expect(screenName(" 12 ")).toBe("12");
   expect(screenName("@345")).toBe("@345");
   for (const wrong of ["", "@", "x", "1/2", "-1", "12 13"]) expect(screenName(wrong)).toBeNull();
+});
+
+test("it is told which states a screen was compared with, and why not with the others", () => {
+  const filters = ["display_mode", "window"];
+  expect(poolWords({ known: 0, compared: 0, filters })).toBe("No state was known before it.");
+  expect(poolWords({ known: 1, compared: 1, filters })).toBe("Compared with the one state known then.");
+  expect(poolWords({ known: 1, compared: 0, filters })).toBe("Not compared with the one state known then: that is of another display mode or window.");
+  expect(poolWords({ known: 8, compared: 8, filters })).toBe("Compared with all 8 states known then.");
+  expect(poolWords({ known: 8, compared: 0, filters })).toContain("none of the 8 states known then: they are of another display mode or window");
+  expect(poolWords({ known: 8, compared: 1, filters })).toContain("1 of the 8 states known then; the others are of another display mode or window");
 });

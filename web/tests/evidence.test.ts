@@ -29,4 +29,5 @@ test("the verdict counts only what there is evidence for", () => {
   expect(verdictOf(differing)).toBe("after differs from before: 1 state gone, 1 edge gone.");
   expect(verdictOf({ ...differing, lost_gone: [false, false], lost_edges: [] })).toContain("Nothing shows that after differs");
   expect(verdictOf(nothing)).toBe("The two runs saw the same.");
+  expect(verdictOf({ ...differing, matched: 0, lost_gone: [false, false], lost_edges: [] })).toContain("Nothing was compared");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compact, count, duration, line, plural, share } from "../src/format";
+import { compact, count, duration, line, plural, share, worded } from "../src/format";
 
 describe("numbers", () => {
   it.each([[0, "0 %"], [0.004, "<1 %"], [0.6, "60 %"], [0.996, ">99 %"], [1, "100 %"]])("share %s is %s", (value, words) => {
@@ -11,6 +11,10 @@ describe("numbers", () => {
   it("are grouped, shortened and counted", () => {
     expect([count(30000), compact(30000), compact(9999), plural(1, "state"), plural(2, "state")]).toEqual(["30,000", "30K", "9,999", "1 state", "2 states"]);
   });
+});
+
+it("names of settings are words", () => {
+  expect(worded("display_mode")).toBe("display mode");
 });
 
 describe("a line of an application's text", () => {

@@ -3,7 +3,7 @@ import type { Map as StateMap } from "../src/api/types";
 import { isFiltering, noFilters, readFilters, visible } from "../src/map/filters";
 import { aspect, border, pictureWidth, projected, spotAt, type Projection, type Spot } from "../src/map/geometry";
 import { farLinks, freeRoom, makeScene, neighbours, placeOf, runOf, wordOf } from "../src/map/scene";
-import { curve } from "../src/map/Timeline";
+import { curve, times } from "../src/map/Timeline";
 import { sorted } from "../src/pages/StatesPage";
 import { href, parse } from "../src/router";
 
@@ -151,6 +151,15 @@ describe("the table of states", () => {
   ])("sorts by %s, backwards %s", (name, backwards, places) => {
     expect(sorted(scene, [0, 1, 2], name, backwards)).toEqual(places);
   });
+});
+
+describe("the time of a span", () => {
+  const scene = { firstSeen: Int32Array.of(1, 50, 20), seconds: Float64Array.of(0.5, 12, 4) };
+  it("is that of the first and the last state that were discovered in it", () => {
+    expect(times(scene, 0, 100)).toEqual([0.5, 12]);
+    expect(times(scene, 10, 30)).toEqual([4, 4]);
+  });
+  it("is none where nothing was discovered", () => expect(times(scene, 60, 100)).toBeNull());
 });
 
 describe("the curve of discovery", () => {

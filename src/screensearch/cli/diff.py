@@ -11,10 +11,11 @@ from rich.markup import escape
 
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.cli.status import FOUND_STATUS
-from screensearch.errors import SettingsError
+from screensearch.errors import ScreenSearchError, SettingsError
 from screensearch.identify.resolve import FILTERS
+from screensearch.view.comparisons import Difference, EdgeChange
 from screensearch.view.difference import difference
-from screensearch.view.messages import Difference, EdgeChange, StateBrief, Successor
+from screensearch.view.messages import StateBrief, Successor
 from screensearch.view.reading import Reading
 
 KINDS = ("lost", "gained", "changed")
@@ -29,7 +30,8 @@ Folder = click.Path(path_type=Path)
     "--fail-on",
     metavar="KINDS",
     help=f"End with status {FOUND_STATUS} if there is one of these, for which there is evidence: "
-    f"{', '.join(KINDS)}. What was merely not seen does not count.",
+    f"{', '.join(KINDS)}. What was merely not seen does not count; if no screen is in both runs, nothing can "
+    "be told, and the status is 1.",
 )
 @click.option(
     "--threshold",
@@ -87,6 +89,8 @@ def diff(
         if not as_json:
             say(console(stderr=True), f"status {FOUND_STATUS}: {', '.join(met)}")
         raise SystemExit(FOUND_STATUS)
+    if failing and not found.matched:  # a pipeline must not take this for "nothing has changed"
+        raise ScreenSearchError(f"nothing was compared: {_strangers(found)}")
 
 
 def evidence_of(found: Difference, kind: str) -> int:
@@ -120,6 +124,8 @@ def _tell(
         f"{_counted(found.comparable, 'action was', 'actions were')} done often enough in both to compare "
         "their outcomes",
     )
+    if not found.matched:
+        say(out, f"\n[bold]Nothing was compared[/]: {escape(_strangers(found))}")
     _tell_changed(out, found, limit)
     _tell_states(out, f"only in {found.first}", "gone", found.lost, found.lost_gone, found.lost_tried, limit)
     _tell_states(
@@ -132,6 +138,15 @@ def _tell(
     say(out, f"\n[dim]{escape(found.note)}[/]")
     beside = shlex.join(["screensearch", "view", *dict.fromkeys(map(str, runs))])
     say(out, f"[dim]Look at {'it' if runs[0] == runs[1] else 'both'}: {escape(beside)}[/]")
+
+
+def _strangers(found: Difference) -> str:
+    """What to think, and to do, when two runs have no screen in common."""
+    return (
+        f"no screen of {found.second} is a state of {found.first}. Are they runs of the same application? "
+        "If it was renamed, try --ignore application, if its windows were, --ignore window; if all its "
+        "screens changed a little, a lower --threshold."
+    )
 
 
 def _counted(number: int, one: str, several: str) -> str:

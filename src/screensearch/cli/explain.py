@@ -12,10 +12,10 @@ from screensearch import Screen, open_run
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say, table
 from screensearch.domain.screen import StateId
 from screensearch.explore.redaction import Redaction
+from screensearch.view.comparisons import DecisionInfo, Explanation, Pool
 from screensearch.view.drawing import draw
 from screensearch.view.explaining import explain as explain_screens
 from screensearch.view.founders import Founders
-from screensearch.view.messages import DecisionInfo, Explanation
 from screensearch.view.reading import Reading
 from screensearch.view.sights import Sights
 
@@ -95,9 +95,30 @@ def _decision_in_words(explained: Explanation, decision: DecisionInfo) -> str:
     )
 
 
+def _pool_in_words(pool: Pool) -> str:
+    """Which of the states that there were a screen was compared with, and why not with the others."""
+    if pool.known == 0:
+        return "No state was known before it."
+    if pool.compared == pool.known:
+        which = "the one state" if pool.known == 1 else f"all {pool.known:,} states"
+        return f"It was compared with {which} known then."
+    *names, last = (name.replace("_", " ") for name in pool.filters)
+    others = f"of another {', '.join(names)} or {last}" if names else f"of another {last}"
+    if pool.compared == 0 and pool.known == 1:
+        return f"It was not compared with the one state known then: that is {others}."
+    if pool.compared == 0:
+        return f"It was compared with none of the {pool.known:,} states known then: they are {others}."
+    compared = f"{pool.compared:,} of the {pool.known:,} states known then"
+    return f"It was compared with {compared}; the others are {others}."
+
+
 def _tell_considered(out: Console, explained: Explanation) -> None:
     """The states that could have been joined, as a table."""
+    pool = explained.pool
+    if pool is None:
+        return
     if not explained.considered:
+        say(out, f"\n{_pool_in_words(pool)}")
         return
     numbers = ("state", "score", "cell×role", "cell×text")
     rows = table(*numbers, "", "what it is", right=numbers)
@@ -114,7 +135,7 @@ def _tell_considered(out: Console, explained: Explanation) -> None:
             "[bold]joined[/]" if chosen else verdict,
             escape(each.title),
         )
-    say(out, f"\nIt was compared with the states known then (threshold {explained.threshold:g}); the best:")
+    say(out, f"\n{_pool_in_words(pool)} Threshold {explained.threshold:g}; the best:")
     out.print(rows)
     best = explained.considered[0]
     if decision.how != "new" and best.state != decision.state:
@@ -131,8 +152,7 @@ def _tell_comparison(out: Console, explained: Explanation, *, everything: bool) 
     first, second = explained.first.name, explained.second.name
     decision = explained.decision
     if decision is not None and decision.how == "new" and first == str(decision.state):
-        say(out, "There was no state of its kind to compare it with.")
-        return
+        return  # there was no state of its kind to compare it with
     verdict = "would be one state" if explained.one_state else "would be two states"
     say(
         out,

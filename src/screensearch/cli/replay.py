@@ -26,6 +26,13 @@ as_found_option = click.option(
     help="Not by the most reliable way to STATE, but as the episode went that discovered it.",
 )
 
+lenient_option = click.option(
+    "--lenient",
+    is_flag=True,
+    help="When a step leads to another state, go on as long as the target of the next action is there. The "
+    "last state must be right all the same.",
+)
+
 
 @click.command()
 @run_argument
@@ -45,12 +52,7 @@ as_found_option = click.option(
 @click.option(
     "--times", type=click.IntRange(min=1), default=1, show_default=True, help="Walk the way so many times."
 )
-@click.option(
-    "--lenient",
-    is_flag=True,
-    help="When a step leads to another state, go on as long as the target of the next action is there. The "
-    "last state must be right all the same.",
-)
+@lenient_option
 @click.option(
     "--rate",
     type=click.FloatRange(0, 1),
@@ -123,8 +125,9 @@ def replay(
             if finding is None and not as_found:
                 say(console(), "[dim]To go there as the episode went that discovered it: --as-found[/]")
         if finding is None:
+            options = " --as-found" * as_found + " --lenient" * lenient
             folder = escape(shlex.quote(str(run)))
-            say(console(), f"[dim]Keep it as a test: screensearch script {folder} {state}[/]")
+            say(console(), f"[dim]Keep it as a test: screensearch script {folder} {state}{options}[/]")
     if result.tried and result.rate < rate:
         context.exit(FOUND_STATUS)
     if result.broken:

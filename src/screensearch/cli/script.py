@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from screensearch import open_run, redacted_route, write_script
 from screensearch.cli.output import as_json_option, console, print_json, run_argument, say
-from screensearch.cli.replay import as_found_option, route_named
+from screensearch.cli.replay import as_found_option, lenient_option, route_named
 from screensearch.cli.texts import plain
 from screensearch.errors import ScreenSearchError
 from screensearch.explore.replay.conduct import check_named
@@ -34,6 +34,7 @@ from screensearch.record.run import read_manifest
     help="With --finding: not as its episode went, but by the most reliable way to where it happened.",
 )
 @as_found_option
+@lenient_option
 @click.option(
     "--output",
     "-o",
@@ -48,6 +49,7 @@ def script(
     finding: int | None,
     short: bool,
     as_found: bool,
+    lenient: bool,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -62,7 +64,8 @@ def script(
         route = redacted_route(opened, route_named(opened, state, finding, short=short, as_found=as_found))
     check_named(route)
     manifest = read_manifest(run)
-    text = write_script(route, origin=f"run {manifest.run[:8]} of {manifest.created[:10]}")
+    origin = f"run {manifest.run[:8]} of {manifest.created[:10]}"
+    text = write_script(route, origin=origin, lenient=lenient)
     file = output or Path(script_name(route))
     if str(file) == "-":
         click.echo(text, nl=False)

@@ -18,10 +18,11 @@ from screensearch.errors import SettingsError
 from screensearch.identify.ablations import merge_of
 from screensearch.identify.resolve import FILTERS
 from screensearch.identify.verify import MergeSettings
+from screensearch.view.comparisons import ChangedAction, Difference, EdgeChange
 from screensearch.view.entries import NONE
 from screensearch.view.landings import any_alike, landings
 from screensearch.view.matching import Matching, match_states
-from screensearch.view.messages import ChangedAction, Difference, EdgeChange, Successor
+from screensearch.view.messages import Successor
 from screensearch.view.outcomes import CHANCE, ENOUGH, Trials, began_to_fail, comparable, differ, gone, level
 from screensearch.view.reading import Reading
 

@@ -9,7 +9,8 @@ from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from screensearch.errors import StoreFailed
-from screensearch.view.messages import ElementInfo, Explanation, Rectangle, ScreenSide
+from screensearch.view.comparisons import Explanation, ScreenSide
+from screensearch.view.messages import ElementInfo, Rectangle
 from screensearch.view.pictures import screenshot
 from screensearch.view.reading import Reading
 

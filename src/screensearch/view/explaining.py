@@ -21,9 +21,9 @@ from screensearch.explore.run import Run
 from screensearch.identify.ablations import merge_of
 from screensearch.identify.resolve import FILTERS
 from screensearch.identify.verify import compare, merge_rule
+from screensearch.view.comparisons import Considered, DecisionInfo, Explanation, Pool, ScreenSide
 from screensearch.view.elements import element_atoms, elements_of, rectangle, shortened
 from screensearch.view.founders import Founders
-from screensearch.view.messages import Considered, DecisionInfo, Explanation, ScreenSide
 
 NEAREST = 10
 """How many states are told of that a screen was compared with in vain: the nearest ones."""
@@ -53,7 +53,7 @@ def explain(
         second = _deciding_entry(run, first)
         first = ""
     b = tell.find(second)
-    considered = _considered(run, known, b)
+    considered, pool = _considered(run, known, b)
     if not first:
         first = _counterpart(b, considered)
     a = tell.find(first)
@@ -84,6 +84,7 @@ def explain(
         only_second=_shown(comparison.only_b, shown),
         decision=None if b.decision is None else _decision_info(b.decision),
         considered=[msgspec.structs.replace(each, title=tell.title(each.state)) for each in considered],
+        pool=pool,
     )
 
 
@@ -205,17 +206,17 @@ def _counterpart(named: _Named, considered: list[Considered]) -> str:
     return str(decision.state)
 
 
-def _considered(run: Run, founders: Founders, named: _Named) -> list[Considered]:
+def _considered(run: Run, founders: Founders, named: _Named) -> tuple[list[Considered], Pool | None]:
     """The states that an entry's screen could have joined when it was first decided: their scores now."""
     if named.decision is None:
-        return []
+        return [], None
     settings = run.settings.identify
     among = founders.known_before(_first_decided(run, named))
     if not named.decision.founded and founders.states[among : among + 1] == [named.decision.state]:
         among += 1  # these very atoms founded it, earlier
     places = founders.pool(named.screen.metadata, settings.filters, among)
     ranked = founders.rank(named.screen, places, merge_rule(merge_of(settings)), NEAREST)
-    return [
+    considered = [
         Considered(
             state=each.state,
             title="",
@@ -226,6 +227,7 @@ def _considered(run: Run, founders: Founders, named: _Named) -> list[Considered]
         )
         for each in ranked
     ]
+    return considered, Pool(known=among, compared=len(places), filters=list(settings.filters))
 
 
 def _first_decided(run: Run, named: _Named) -> int:

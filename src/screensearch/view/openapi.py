@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from screensearch.view import messages
+from screensearch.view import comparisons, messages
 from screensearch.view.messages import Answer
 
 VERSION = "1"
@@ -61,12 +61,12 @@ ADDRESSES = (
     Address(f"{_RUN}/ambiguities", messages.Ambiguities, "The most ambiguous actions."),
     Address(
         f"{_RUN}/explain/{{first}}",
-        messages.Explanation,
+        comparisons.Explanation,
         "Why a screen was decided as it was: a state (12) or an entry (@345).",
     ),
     Address(
         f"{_RUN}/explain/{{first}}/{{second}}",
-        messages.Explanation,
+        comparisons.Explanation,
         "Why two screens are one state, or are not.",
     ),
     Address(
@@ -77,7 +77,7 @@ ADDRESSES = (
     ),
     Address(
         "/api/difference/{first_run}/{second_run}",
-        messages.Difference,
+        comparisons.Difference,
         "What one run has and another has not.",
     ),
     Address("/api/live", messages.Live, "An event of each change of a run that goes on (text/event-stream)."),

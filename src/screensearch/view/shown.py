@@ -16,23 +16,13 @@ from screensearch.domain.screen import StateId
 from screensearch.errors import RunNotFound, ScreenSearchError
 from screensearch.explore.path import Paths
 from screensearch.record.log import Log
+from screensearch.view.comparisons import Difference, Explanation
 from screensearch.view.difference import difference
 from screensearch.view.explaining import explain
 from screensearch.view.found import make_findings
 from screensearch.view.founders import Founders
 from screensearch.view.map_page import make_map
-from screensearch.view.messages import (
-    Answer,
-    Difference,
-    Explanation,
-    Hits,
-    Live,
-    Map,
-    RunInfo,
-    Runs,
-    StateBrief,
-    StatePage,
-)
+from screensearch.view.messages import Answer, Hits, Live, Map, RunInfo, Runs, StateBrief, StatePage
 from screensearch.view.messages import Path as PathAnswer
 from screensearch.view.path_page import make_path, making_paths, paths_of
 from screensearch.view.pictures import PictureMemory, screenshot, thumbnail, thumbnail_name

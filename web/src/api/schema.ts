@@ -1172,6 +1172,7 @@ export interface components {
             only_second: string[];
             decision: components["schemas"]["DecisionInfo"] | null;
             considered: components["schemas"]["Considered"][];
+            pool: components["schemas"]["Pool"] | null;
         };
         /**
          * ScreenSide
@@ -1214,6 +1215,15 @@ export interface components {
             role_jaccard: number;
             text_jaccard: number;
             passes: boolean;
+        };
+        /**
+         * Pool
+         * @description Which states a screen was compared with when it was decided: those that agree in the filters.
+         */
+        Pool: {
+            known: number;
+            compared: number;
+            filters: string[];
         };
         /**
          * Difference

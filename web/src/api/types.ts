@@ -40,6 +40,7 @@ export type AmbiguousAction = Schemas["AmbiguousAction"];
 export type Explanation = Schemas["Explanation"];
 export type ScreenSide = Schemas["ScreenSide"];
 export type DecisionInfo = Schemas["DecisionInfo"];
+export type Pool = Schemas["Pool"];
 export type Considered = Schemas["Considered"];
 export type Difference = Schemas["Difference"];
 export type EdgeChange = Schemas["EdgeChange"];

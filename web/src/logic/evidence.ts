@@ -42,6 +42,9 @@ export function verdictOf(difference: Difference): string {
   ].filter(Boolean);
   if (found.length > 0) return `${difference.second} differs from ${difference.first}: ${found.join(", ")}.`;
   const both = [unseen.first, unseen.second];
+  if (difference.matched === 0) {
+    return `Nothing was compared: no screen of ${difference.second} is a state of ${difference.first}. Are they runs of the same application?`;
+  }
   if (both.every(({ states, edges }) => states.length + edges.length === 0)) return "The two runs saw the same.";
   return `Nothing shows that ${difference.second} differs from ${difference.first}. Each saw some things that the other did not come to.`;
 }

@@ -1,7 +1,7 @@
 /** A comparison of two screens in a sentence and in a formula. */
 
-import type { Explanation } from "../api/types";
-import { decimal } from "../format";
+import type { Explanation, Pool } from "../api/types";
+import { decimal, plural, worded } from "../format";
 
 /** Whether they are one state, and what decides it. A filter decides before any score. */
 export function verdictWords(explanation: Explanation): string {
@@ -29,8 +29,18 @@ export function scoreWords(explanation: Explanation): string {
   );
 }
 
+/** Which of the states that there were a screen was compared with, and why not with the others. */
+export function poolWords({ known, compared, filters }: Pool): string {
+  if (known === 0) return "No state was known before it.";
+  const others = `of another ${listed(filters, "or")}`;
+  if (compared === 0 && known === 1) return `Not compared with the one state known then: that is ${others}.`;
+  if (compared === 0) return `Compared with none of the ${plural(known, "state")} known then: they are ${others}.`;
+  if (compared === known) return `Compared with ${known === 1 ? "the one state" : `all ${plural(known, "state")}`} known then.`;
+  return `Compared with ${compared.toLocaleString("en")} of the ${plural(known, "state")} known then; the others are ${others}.`;
+}
+
 /** window; window and text size; mode, window and text size. */
-function listed(names: readonly string[]): string {
-  const words = names.map((name) => name.replaceAll("_", " "));
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`;
+function listed(names: readonly string[], last = "and"): string {
+  const words = names.map(worded);
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1) ?? ""}`;
 }

@@ -1,7 +1,7 @@
 /** A span of the run's course: two handles over the curve of discovered states. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count } from "../format";
+import { count, duration } from "../format";
 import type { Scene } from "./scene";
 
 const width = 600;
@@ -19,6 +19,18 @@ export function curve(firstSeen: ArrayLike<number>, sequence: number): string {
   }
   points.push(`${width},2`, `${width},${height}`);
   return points.join(" ");
+}
+
+/** When the states of a span were discovered, in workers' time; null: none was. */
+export function times(scene: Pick<Scene, "firstSeen" | "seconds">, low: number, high: number): [number, number] | null {
+  let [first, last] = [Infinity, -Infinity];
+  for (let place = 0; place < scene.firstSeen.length; place += 1) {
+    const seen = scene.firstSeen[place] ?? 0;
+    if (seen < low || seen > high) continue;
+    first = Math.min(first, scene.seconds[place] ?? 0);
+    last = Math.max(last, scene.seconds[place] ?? 0);
+  }
+  return first > last ? null : [first, last];
 }
 
 export function Timeline({
@@ -42,12 +54,14 @@ export function Timeline({
     setSpan(next);
     onChange(next[0] <= 0 ? null : next[0], next[1] >= last ? null : next[1]);
   };
+  const time = useMemo(() => times(scene, low, high), [scene, low, high]);
   const x = (value: number) => (value / last) * width;
   return (
     <div class="timeline" role="group" aria-label="When states were discovered">
       <div class="timeline-words">
         <span>
           discovered at entries {count(low)} to {count(high)}
+          {time && `, after ${duration(time[0])} to ${duration(time[1])} of workers’ time`}
         </span>
         {(from !== null || to !== null) && (
           <button type="button" class="small" onClick={() => change([0, last])}>

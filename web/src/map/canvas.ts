@@ -30,6 +30,8 @@ export interface MapEvents {
   onDrawn: () => void;
 }
 
+type CameraState = ReturnType<ReturnType<Sigma["getCamera"]>["getState"]>;
+
 interface Layers {
   near: CanvasRenderingContext2D;
   focus: CanvasRenderingContext2D;
@@ -82,6 +84,7 @@ export class MapCanvas {
   private box = { x: 0, y: 0, span: 1 };
   private redraw = 0;
   private settle: ReturnType<typeof setTimeout> | undefined;
+  private aim: CameraState | null = null;
   private readonly thumbnails = new Thumbnails(() => this.schedule());
   private readonly overlay: Overlay;
   private readonly stopTheme: () => void;
@@ -145,13 +148,13 @@ export class MapCanvas {
   setView(view: View | null, animate = false): void {
     if (!this.sigma) return;
     this.fitted = view === null;
+    this.aim = null;
     const { x, y, span } = this.box;
     const state = view
       ? { x: 0.5 + (view.x - x) / span, y: 0.5 + (view.y - y) / span, ratio: view.z / span, angle: 0 }
       : { x: 0.5, y: 0.5, ratio: 1, angle: 0 };
-    if (animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      void this.sigma.getCamera().animate(state, { duration: 250 });
-    } else this.sigma.getCamera().setState(state);
+    if (animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.travel(state, 250);
+    else this.sigma.getCamera().setState(state);
   }
 
   /** The whole of what is shown, filters considered. */
@@ -167,17 +170,27 @@ export class MapCanvas {
   zoom(factor: number): void {
     const camera = this.sigma?.getCamera();
     if (!camera) return;
-    this.fitted = false;
-    void camera.animate({ ratio: camera.getBoundedRatio(camera.getState().ratio / factor) }, { duration: 150 });
+    const { ratio } = this.aim ?? camera.getState();
+    this.travel({ ratio: camera.getBoundedRatio(ratio / factor) }, 150);
   }
 
   /** Move the camera by shares of what is in view. */
   pan(right: number, down: number): void {
     const camera = this.sigma?.getCamera();
     if (!camera) return;
-    this.fitted = false;
-    const { x, y, ratio } = camera.getState();
-    void camera.animate({ x: x + right * ratio, y: y - down * ratio }, { duration: 120 });
+    const { x, y, ratio } = this.aim ?? camera.getState();
+    this.travel({ x: x + right * ratio, y: y - down * ratio }, 120);
+  }
+
+  /** Move the camera on from where it is going: of keys that follow each other quickly none is lost. */
+  private travel(change: Partial<CameraState>, duration: number): void {
+    const camera = this.sigma?.getCamera();
+    if (!camera) return;
+    const aim = { ...(this.aim ?? camera.getState()), ...change };
+    this.aim = aim;
+    void camera.animate(aim, { duration }).then(() => {
+      if (this.aim === aim) this.aim = null;
+    });
   }
 
   /** Bring a state into view, closer if it is far away. */
@@ -359,10 +372,9 @@ export class MapCanvas {
   private onCamera(): void {
     if (!this.sigma) return; // an animation may outlive the map
     this.onLeave();
-    const camera = this.sigma.getCamera().getState();
-    if (Math.abs(camera.x - 0.5) > 1e-6 || Math.abs(camera.y - 0.5) > 1e-6 || Math.abs(camera.ratio - 1) > 1e-6) {
-      this.fitted = false;
-    }
+    const { x, y, ratio } = this.sigma.getCamera().getState();
+    // Also on the way to the whole map something else is seen.
+    this.fitted = Math.max(Math.abs(x - 0.5), Math.abs(y - 0.5), Math.abs(ratio - 1)) <= 1e-6;
     this.thumbnails.moveOn();
     clearTimeout(this.settle);
     this.settle = setTimeout(() => this.events.onView(this.view()), 250);

@@ -17,6 +17,8 @@ export interface Scene {
   visits: Int32Array;
   ambiguity: Float64Array;
   firstSeen: Int32Array;
+  /** Of all workers' time, when it was discovered. */
+  seconds: Float64Array;
   crashes: Int32Array;
   start: Uint8Array;
   picture: Uint8Array;
@@ -67,6 +69,7 @@ export function makeScene(maps: StateMap[], upright = false): Scene {
     visits: new Int32Array(size),
     ambiguity: new Float64Array(size),
     firstSeen: new Int32Array(size),
+    seconds: new Float64Array(size),
     crashes: new Int32Array(size),
     start: new Uint8Array(size),
     picture: new Uint8Array(size),
@@ -105,6 +108,7 @@ export function makeScene(maps: StateMap[], upright = false): Scene {
     scene.visits.set(states.visits, base);
     scene.ambiguity.set(states.ambiguity, base);
     scene.firstSeen.set(states.first_seen, base);
+    scene.seconds.set(states.seconds, base);
     scene.crashes.set(states.crashes, base);
     scene.start.set(states.start.map(Number), base);
     scene.picture.set(states.picture.map(Number), base);

@@ -1,7 +1,7 @@
 /** Crashes, hangs, exits and captures: what was said, the way there, the last screens. */
 
 import type { FindingInfo } from "../api/types";
-import { count, plural } from "../format";
+import { count, plural, worded } from "../format";
 import { causesOf, kindOf, type Cause } from "../logic/causes";
 import { commandLine } from "../logic/shell";
 import { Command } from "../parts/Command";
@@ -119,7 +119,7 @@ function Finding({ run, cause, open, onOpen }: FindingProps) {
           ["episode", <Said text={finding.episode} longest={40} />],
           ...(finding.state === null ? [] : [["at", <Place run={run} finding={finding} />] as const]),
           ...Object.entries(finding.configuration).map(
-            ([name, value]) => [name, <Said text={value} longest={80} />] as const,
+            ([name, value]) => [worded(name), <Said text={value} longest={80} />] as const,
           ),
         ]}
       />

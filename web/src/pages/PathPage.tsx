@@ -1,7 +1,7 @@
 /** The most reliable way from a start to a state. */
 
 import type { Path } from "../api/types";
-import { count, plural, share } from "../format";
+import { count, plural, share, worded } from "../format";
 import { commandLine } from "../logic/shell";
 import { Command } from "../parts/Command";
 import { Said } from "../parts/Said";
@@ -52,7 +52,7 @@ function Way({ path }: { path: Path }) {
           ["length", path.steps.length === 0 ? "episodes begin there" : plural(path.steps.length, "action")],
           ["estimated to come out", `${share(path.estimate)} of the time`],
           ["came out so far", `${share(path.reliability)}, by the shares below`],
-          ...Object.entries(path.configuration).map(([name, value]) => [name, <Said text={value} longest={80} />] as const),
+          ...Object.entries(path.configuration).map(([name, value]) => [worded(name), <Said text={value} longest={80} />] as const),
         ]}
       />
       <div class="commands">

@@ -2,6 +2,7 @@
 
 import type { RunInfo } from "../api/types";
 import { count, duration } from "../format";
+import { companionOf } from "../parts/Header";
 import { Empty } from "../parts/states";
 import { Thumbnail } from "../parts/Picture";
 import { Said } from "../parts/Said";
@@ -22,7 +23,7 @@ export function RunsPage(_props: { route: Route }) {
       <ul class="runs">
         {runs.map((run) => (
           <li key={run.run} class="card">
-            <RunCard run={run} other={runs.find((each) => each.run !== run.run)} />
+            <RunCard run={run} other={companionOf(run.run, runs)} />
           </li>
         ))}
       </ul>
@@ -65,6 +66,7 @@ function RunCard({ run, other }: { run: RunInfo; other: RunInfo | undefined }) {
           ]}
         />
         <nav class="ways" aria-label={`Pages of ${run.run}`}>
+          <a href={href("summary", [run.run])}>Summary</a>
           <a href={href("map", [run.run])}>Map</a>
           <a href={href("figures", [run.run])}>Figures</a>
           <a href={href("ambiguous", [run.run])}>Ambiguous</a>

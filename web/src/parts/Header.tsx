@@ -27,6 +27,13 @@ export function namesOf(route: Route, runs: RunInfo[]): string[] {
   return written.length > 0 ? [...new Set(written)] : runs.slice(0, 1).map((run) => run.run);
 }
 
+/** The run to compare another with: one of the same application, if there is one. */
+export function companionOf(name: string, runs: RunInfo[]): RunInfo | undefined {
+  const application = runs.find((run) => run.run === name)?.application;
+  const others = runs.filter((run) => run.run !== name);
+  return others.find((run) => run.application === application) ?? others[0];
+}
+
 export function Header({ route }: { route: Route }) {
   const { runs } = useViewer();
   const shown = runsOf(route, runs);
@@ -84,7 +91,7 @@ function RunName({ route, shown }: { route: Route; shown: RunInfo[] }) {
           aria-label="Run"
           value={name}
           onChange={(event) => {
-            const page = ["map", "states", "figures", "findings", "ambiguous"].includes(route.page) ? route.page : "map";
+            const page = ["summary", "map", "states", "figures", "findings", "ambiguous"].includes(route.page) ? route.page : "map";
             navigate(href(page, [event.currentTarget.value]));
           }}
         >
@@ -126,8 +133,9 @@ function Figures({ shown }: { shown: RunInfo[] }) {
 function Navigation({ route, run, several }: { route: Route; run: string; several: boolean }) {
   const { runs, source } = useViewer();
   const first = run.split(",")[0] ?? run;
-  const other = runs.find((each) => each.run !== first)?.run;
+  const other = companionOf(first, runs)?.run;
   const links: [string, string, string][] = [
+    ["summary", "Summary", href("summary", [first])],
     ["map", "Map", href("map", [run])],
     ["states", "States", href("states", [run])],
     ["figures", "Figures", href("figures", [first])],
@@ -136,7 +144,6 @@ function Navigation({ route, run, several }: { route: Route; run: string; severa
     ["search", "Search", href("search", [], { run: several ? first : null })],
   ];
   if (several && other) links.push(["difference", "Compare", href("difference", [first, other])]);
-  if (source.embedded) links.unshift(["summary", "Summary", href("summary", [first])]);
   const here = route.page || (source.embedded ? "summary" : several ? "" : "map");
   return (
     <nav aria-label="Pages" class="navigation">

@@ -2,6 +2,7 @@
 
 import type { Explanation } from "../../api/types";
 import { decimal } from "../../format";
+import { poolWords } from "../../logic/verdict";
 import { StateCard } from "../../parts/StateCard";
 import { Scrolled } from "../../parts/tables";
 import { href } from "../../router";
@@ -14,7 +15,7 @@ const HOW: Record<string, string> = {
 };
 
 export function Decision({ explanation }: { explanation: Explanation }) {
-  const { run, decision, considered, second } = explanation;
+  const { run, decision, considered, pool, second } = explanation;
   if (decision === null && considered.length === 0) return null;
   return (
     <section aria-labelledby="decision-heading">
@@ -33,10 +34,11 @@ export function Decision({ explanation }: { explanation: Explanation }) {
           )}
         </p>
       )}
+      {considered.length === 0 && pool && <p>{poolWords(pool)}</p>}
       {considered.length > 0 && (
         <Scrolled label="States that were considered">
           <table>
-            <caption>States known when it was decided, the best first</caption>
+            <caption>{pool ? poolWords(pool) : "States known when it was decided"} The best first.</caption>
             <thead>
               <tr>
                 <th scope="col">state</th>
