@@ -93,7 +93,7 @@ def test_the_set_up_installs_the_model_for_the_tests_only_and_everything_once(pr
     def installed(*arguments: str) -> list[str]:
         (project / "asked").write_text("")
         path = f"{project / 'bin'}:{os.environ['PATH']}"
-        command = [project / "scripts/setup", *arguments]
+        command = [str(project / "scripts/setup"), *arguments]
         subprocess.run(command, check=True, capture_output=True, env=os.environ | {"PATH": path})
         asked = (project / "asked").read_text().splitlines()
         return [line.partition(" install ")[2] for line in asked if " install " in line]
