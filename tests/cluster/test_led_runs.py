@@ -15,8 +15,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from aftermath import descendants
 from postgres_server import PostgresServer
-from ray_cluster import RayCluster, descendants
+from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster import engine
