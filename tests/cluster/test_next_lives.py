@@ -334,3 +334,25 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
     assert cluster.ended[:2] == [second, first]
     assert cluster.avoided == ["", "a", "a"]
+
+
+async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a machine on which no process starts in that time, one after another would be started for nothing."""
+    on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
+    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
+    waited, told = list[float](), owners._told
+
+    async def noted(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
+        if "did not start" in str(otherwise):
+            waited.append(seconds)
+        await told(actor, seconds, otherwise)
+
+    monkeypatch.setattr(owners, "_told", noted)
+    async with owned(monkeypatch, troubles := []) as held:
+        await until(lambda: held.locate(0) is not None)
+    assert waited == [0.1, 0.2, 0.2, 0.2]
+    assert len(troubles) == 3
+    assert all("its process did not start within" in trouble for trouble in troubles)
