@@ -13,6 +13,7 @@ from rich.table import Table
 
 from screensearch import Progress
 from screensearch.cli.logs import logger
+from screensearch.cli.output import say
 
 LINE_EVERY_SECONDS = 5.0
 
@@ -68,10 +69,11 @@ class LiveView:
             self._live.update(self._panel(progress, places), refresh=True)
         elif time.monotonic() - self._last_line >= LINE_EVERY_SECONDS:
             self._last_line = time.monotonic()
-            self._console.print(
+            say(
+                self._console,
                 f"{progress.seconds:7.1f} s  {progress.steps:>8,}{self._of} steps  "
                 f"{progress.steps_per_second:7.0f}/s  {progress.states:>7,} states  "
-                f"{progress.edges:>8,} edges" + (f"  {places}" if places else "")
+                f"{progress.edges:>8,} edges" + (f"  {places}" if places else ""),
             )
 
     def _panel(self, progress: Progress, places: str) -> Table:
