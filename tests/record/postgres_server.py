@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 from aftermath import AFTERMATH
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(each.parent.name))
@@ -72,6 +73,14 @@ class PostgresServer:
         """`fast` ends all connections, `immediate` is a crash with recovery at the next start."""
         self._run("pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
         self._ended()
+
+    def lock(self, user: str, password: str) -> None:
+        """Make a user who has to give a password."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {user} LOGIN SUPERUSER PASSWORD '{password}'")
+            rules = self._data / "pg_hba.conf"
+            rules.write_text(f"local all {user} scram-sha-256\n{rules.read_text()}")
+            connection.execute("SELECT pg_reload_conf()")
 
     @property
     def process(self) -> int:

@@ -24,7 +24,14 @@ from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.cluster.shards import Ready, Shard
 from screensearch.cluster.shares import Shares
 from screensearch.domain.shard import ShardKey
-from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.errors import (
+    FormatError,
+    NotLetIn,
+    RunBusy,
+    RunNotFound,
+    ScreenSearchError,
+    StoreFailed,
+)
 from screensearch.explore.progress import Figures
 from screensearch.record.stores import PostgresStore
 
@@ -120,11 +127,14 @@ class Owners:
         await self.shares.count_once()
 
     async def _numbers(self) -> list[int]:
-        store = PostgresStore(self._job.store, self._job.run)
+        store, refusals = PostgresStore(self._job.store, self._job.run), 0
         while True:
             try:
                 return await asyncio.to_thread(store.shards)
-            except StoreFailed as problem:  # the database is away
+            except StoreFailed as problem:  # the database is away, unless it lets us not in
+                refusals += isinstance(problem, NotLetIn)
+                if refusals == MOST_REFUSALS:
+                    raise
                 self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
                 await asyncio.sleep(LOOK_SECONDS)
 
@@ -359,7 +369,8 @@ class Owners:
         same_everywhere = isinstance(problem, RunNotFound | FormatError) or (
             isinstance(problem, RunBusy) and not take_over
         )
-        if not same_everywhere and isinstance(problem, StoreFailed | RunBusy):
+        comes_back = isinstance(problem, StoreFailed | RunBusy) and not isinstance(problem, NotLetIn)
+        if comes_back and not same_everywhere:
             return
         shard.refusals += 1
         if (same_everywhere or shard.refusals >= MOST_REFUSALS) and not self._hopeless.done():
