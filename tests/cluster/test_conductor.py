@@ -12,6 +12,8 @@ from test_next_lives import job
 from screensearch.cluster import conductor
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.memory import Memory
+from screensearch.cluster.owners import Owners
+from screensearch.cluster.workers import Workers
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
 
@@ -48,9 +50,9 @@ async def started_anew(monkeypatch: pytest.MonkeyPatch, memories: Memories) -> A
     """A conductor that still looks for its shards; it leaves when it is told to."""
     monkeypatch.setattr(conductor, "Memories", lambda: memories)
     monkeypatch.setattr(conductor, "started_anew", lambda: True)
-    monkeypatch.setattr(conductor.Owners, "find", never)
-    monkeypatch.setattr(conductor.Workers, "adopt", at_once)
-    monkeypatch.setattr(conductor.Workers, "prepare", at_once)
+    monkeypatch.setattr(Owners, "find", never)
+    monkeypatch.setattr(Workers, "adopt", at_once)
+    monkeypatch.setattr(Workers, "prepare", at_once)
     monkeypatch.setattr(Conductor, "_leave", lambda self: self._collected.wait())
     started = Conductor(job())
     try:

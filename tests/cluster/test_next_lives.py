@@ -344,7 +344,7 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
     on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
     monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
-    waited, told = list[float](), owners._told
+    troubles, waited, told = list[str](), list[float](), owners._told
 
     async def noted(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
         if "did not start" in str(otherwise):
@@ -352,7 +352,7 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
         await told(actor, seconds, otherwise)
 
     monkeypatch.setattr(owners, "_told", noted)
-    async with owned(monkeypatch, troubles := []) as held:
+    async with owned(monkeypatch, troubles) as held:
         await until(lambda: held.locate(0) is not None)
     assert waited == [0.1, 0.2, 0.2, 0.2]
     assert len(troubles) == 3

@@ -285,9 +285,9 @@ def test_who_has_no_password_is_told_where_one_is_missing(monkeypatch: pytest.Mo
             PostgresLog.create(url, "run", "")
         assert isinstance(told.value, ConnectionLost)
         monkeypatch.setenv("PGPASSWORD", "wrong")
-        with pytest.raises(ConnectionLost, match="cannot connect to") as told:
+        with pytest.raises(ConnectionLost, match="cannot connect to") as wrong:
             PostgresLog.create(url, "run", "")
-        assert not isinstance(told.value, NotLetIn)
-        assert "wrong" not in str(told.value)
+        assert not isinstance(wrong.value, NotLetIn)
+        assert "wrong" not in str(wrong.value)
         monkeypatch.setenv("PGPASSWORD", "hunter2")
         PostgresLog.create(url, "run", "").close()
