@@ -43,6 +43,10 @@ class StoreFailed(ScreenSearchError):
     """The log could not be made durable: nothing after the last acknowledgement counts."""
 
 
+class NotLetIn(StoreFailed):
+    """The store wants a password, and there is none here: to wait does not help."""
+
+
 class DamagedStore(StoreFailed, FormatError):
     """What was stored cannot be read any more: a failure of storage, never the fault of who asked."""
 

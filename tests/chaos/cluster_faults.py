@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from aftermath import send
 from database_faults import DatabaseFaults
 from postgres_server import PostgresServer
 from ray_cluster import Node, RayCluster
-from struck import BACK_SECONDS, Struck, TooLate, at_once, send
+from struck import BACK_SECONDS, Struck, TooLate, at_once
 
 from screensearch.cluster.names import View
 

@@ -9,9 +9,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
+from aftermath import descendants, kill_tree, send
 from postgres_server import PostgresServer
-from ray_cluster import descendants, kill_tree
-from struck import BACK_SECONDS, Struck, TooLate, at_once, send
+from struck import BACK_SECONDS, Struck, TooLate, at_once
 
 CONNECTED_SECONDS = 10.0
 """Within these an owner is connected, or there is none any more."""

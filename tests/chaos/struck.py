@@ -1,12 +1,9 @@
-"""A fault that was done, and how it is done to a process."""
+"""A fault that was done."""
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 BACK_SECONDS = 120.0
@@ -32,9 +29,3 @@ class Struck:
 def at_once() -> Struck:
     """It needs no mending."""
     return Struck(time.monotonic_ns(), lambda: None)
-
-
-def send(process: int, number: signal.Signals) -> None:
-    """A signal, to a process that may be gone."""
-    with suppress(ProcessLookupError):
-        os.kill(process, number)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
+
+from aftermath import AFTERMATH
 
 _NUMBERS = itertools.count()  # a process may have several networks
 
@@ -18,7 +21,11 @@ class Network:
         self._name = f"ss{number % 10**9}"  # with what is appended below, short enough for an interface
         self._prefix = f"10.{100 + number % 100}.{number // 100 % 256}"
         self._machines: list[str] = []
+        self._links: list[str] = []
+        self._left: list[Callable[[], None]] = []
         self.works = self._begin()
+        if self.works:
+            self._left.append(AFTERMATH.run("ip", "link", "del", self._name))
 
     @property
     def address(self) -> str:
@@ -33,7 +40,10 @@ class Network:
         address = f"{self._prefix}.{number}"
         _ip("netns", "add", name)
         self._machines.append(name)
+        self._left.append(AFTERMATH.run("ip", "netns", "del", name))
         _ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", name)
+        self._links.append(outer)
+        self._left.append(AFTERMATH.run("ip", "link", "del", outer))
         _ip("link", "set", outer, "master", self._name, "up")
         inside = ("netns", "exec", name, "ip")
         _ip(*inside, "link", "set", "lo", "up")
@@ -49,11 +59,16 @@ class Network:
         _ip("link", "set", self._ends(number)[0], "up")
 
     def end(self) -> None:
+        for outer in self._links:  # a machine keeps its own for a while after its end, as its connections do
+            with suppress(subprocess.CalledProcessError):
+                _ip("link", "del", outer)
         for name in self._machines:
             with suppress(subprocess.CalledProcessError):
-                _ip("netns", "del", name)  # and with it its interfaces
+                _ip("netns", "del", name)
         if self.works:
             _ip("link", "del", self._name)
+        for gone in self._left:
+            gone()
 
     def _begin(self) -> bool:
         try:

@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from aftermath import AFTERMATH, descendants, kill_tree, send
 from networks import Network
 from redis_server import RedisServer, redis_server
 
@@ -57,6 +58,7 @@ class Node:
             self.process = subprocess.Popen(
                 command, stdout=file, stderr=file, start_new_session=True, env={**os.environ, **environment}
             )
+        self._ended = AFTERMATH.end(self.process.pid)
 
     def processes(self) -> list[int]:
         """Everything that runs on this node: Ray's own processes, and the actors with all they started."""
@@ -65,11 +67,12 @@ class Node:
     def signal(self, number: signal.Signals) -> None:
         """To all of it at once: as if the machine was frozen or thawed."""
         for process in self.processes():
-            _send(process, number)
+            send(process, number)
 
     def kill(self) -> None:
         """As if the machine was switched off."""
         kill_tree(self.process.pid)
+        self._ended()
         self.process.wait()
 
     def wait_until_started(self) -> None:
@@ -167,35 +170,6 @@ class RayCluster:
             node.kill()
 
 
-def descendants(root: int) -> list[int]:
-    """All processes that a process has started, and those that these have started."""
-    children: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(path.read_text().rpartition(")")[2].split()[1])
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        children.setdefault(parent, []).append(int(path.parent.name))
-    found = [root]
-    for process in found:  # grows while it is read
-        found += children.get(process, ())
-    return found[1:]
-
-
-def kill_tree(root: int) -> None:
-    """Kill a process and all that it has started, at once, and see them gone."""
-    for process in (everything := [root, *descendants(root)]):
-        _send(process, signal.SIGKILL)
-    until = time.monotonic() + END_SECONDS
-    while any(Path(f"/proc/{each}/exe").exists() for each in everything) and time.monotonic() < until:
-        time.sleep(0.02)
-
-
-def _send(process: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(process, number)
-
-
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -212,6 +186,7 @@ def ray_cluster(
     """
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="screensearch-ray-"))
+        stack.callback(AFTERMATH.remove(folder))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         network = Network()
         stack.callback(network.end)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from aftermath import AFTERMATH
+
 START_SECONDS = 30.0
 
 PROGRAM = shutil.which("redis-server")
@@ -35,6 +37,7 @@ class RedisServer:
         self._output = folder / "redis.log"
         with self._output.open("ab") as file:
             self.process = subprocess.Popen([PROGRAM, str(settings)], stdout=file, stderr=file)
+        self._ended = AFTERMATH.end(self.process.pid)
         self._wait_until_started()
 
     def _wait_until_started(self) -> None:
@@ -47,12 +50,14 @@ class RedisServer:
     def stop(self) -> None:
         os.kill(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._ended()
 
 
 @contextmanager
 def redis_server(host: str, port: int) -> Iterator[RedisServer]:
     """A running server at that address, gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="screensearch-redis-"))
+    removed = AFTERMATH.remove(folder)
     try:
         server = RedisServer(folder, host, port)
         try:
@@ -61,3 +66,4 @@ def redis_server(host: str, port: int) -> Iterator[RedisServer]:
             server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        removed()

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from aftermath import descendants
 from postgres_server import PostgresServer
-from ray_cluster import RayCluster, descendants
+from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster.launch import runs_under_way

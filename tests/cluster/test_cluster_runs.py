@@ -9,13 +9,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from begun import ENVIRONMENT, SETTINGS, begin, nothing
 from postgres_server import PostgresServer
 from ray_cluster import TOKEN, RayCluster
 
 import screensearch as ss
 from screensearch.cluster import launch
 from screensearch.cluster.engine import NoCluster, connect
-from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
+from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.domain.shard import shard_of
 from screensearch.domain.transition import Outcome
 from screensearch.errors import RunBusy, RunNotFound, SettingsError
@@ -24,31 +25,7 @@ from screensearch.record.sharded_log import ShardedLog
 
 pytest_plugins = ["cluster_fixtures"]
 
-ENVIRONMENT = "synthetic:generated?states=500"  # of one look and one text size, so of one shard
 VARIED = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
-SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
-
-
-def explore(
-    cluster: RayCluster,
-    database: PostgresServer,
-    folder: Path,
-    *,
-    steps: int,
-    workers: int = 1,
-    environment: str = ENVIRONMENT,
-) -> ss.Summary:
-    start_on_cluster(
-        cluster.address,
-        environment,
-        folder,
-        settings=SETTINGS,
-        stop=ss.StopRule(steps=steps),
-        workers=workers,
-        seed=5,
-        store=database.url(),
-    )
-    return Attached(cluster.address, folder).follow(lambda view: None)
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -71,7 +48,7 @@ def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluste
         ).digest
 
     in_a_file, in_a_database = embedded("file", ""), embedded("database", database.url())
-    on_a_cluster = explore(cluster, database, tmp_path / "cluster", steps=120)
+    on_a_cluster = begin(cluster, database, tmp_path / "cluster", steps=120).follow(nothing)
     assert in_a_file == in_a_database == on_a_cluster.digest
     assert on_a_cluster.ended == "steps"
     with ss.open_run(tmp_path / "cluster") as run:
@@ -81,7 +58,7 @@ def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluste
 def test_workers_in_parallel_take_exactly_as_many_steps_as_were_asked_for(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    summary = explore(cluster, database, tmp_path / "run", steps=301, workers=3)
+    summary = begin(cluster, database, tmp_path / "run", steps=301, workers=3).follow(nothing)
     assert summary.steps == 301
     assert summary.lost == summary.worker_failures == 0
     with ss.open_run(tmp_path / "run") as run:
@@ -186,7 +163,7 @@ def test_who_is_not_let_in_is_told_what_is_missing(
 def test_nothing_secret_is_kept_with_the_run(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    explore(cluster, database, tmp_path / "run", steps=5)
+    begin(cluster, database, tmp_path / "run", steps=5).follow(nothing)
     kept = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
     assert TOKEN.encode() not in kept
 
@@ -201,7 +178,7 @@ def test_screens_of_other_looks_and_sizes_have_owners_of_their_own(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    summary = explore(cluster, database, folder, steps=60, workers=2, environment=VARIED)
+    summary = begin(cluster, database, folder, steps=60, workers=2, environment=VARIED).follow(nothing)
     with ss.open_run(folder) as run:
         assert isinstance(run.log, ShardedLog)
         assert len(run.log.shards) > 1

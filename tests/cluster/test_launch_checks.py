@@ -154,3 +154,15 @@ def test_a_cluster_that_this_machine_belonged_to_and_that_is_gone_is_told_at_onc
     )
     assert ended.returncode == 1
     assert "nobody listens at" in ended.stderr
+
+
+@pytest.mark.parametrize("address", ["local", "nonsense", "lab1:", ":", ""])
+def test_what_is_no_address_is_refused_before_anything_is_begun(address: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "screensearch", "status", "--cluster", address],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"Error: {address!r} is no address of a cluster: give HOST:PORT")

@@ -15,13 +15,15 @@ from typing import Any
 
 import psycopg
 import pytest
+from aftermath import descendants
+from begun import ENVIRONMENT, SETTINGS, begin, nothing
 from postgres_server import PostgresServer
-from ray_cluster import RayCluster, descendants
+from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster import engine
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
-from screensearch.cluster.launch import Attached, resume_on_cluster, start_on_cluster
+from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
 from screensearch.cluster.owners import AtWork, Owners
 from screensearch.cluster.store import ClusterStore, Poisonous
@@ -35,32 +37,6 @@ from screensearch.record.run import open_run_folder
 from screensearch.record.stores import PostgresStore
 
 pytest_plugins = ["cluster_fixtures"]
-
-ENVIRONMENT = "synthetic:generated?states=500"
-SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
-
-
-def start(
-    cluster: RayCluster,
-    database: PostgresServer,
-    folder: Path,
-    *,
-    steps: int = 1_000_000,
-    workers: int = 1,
-    before_begin: Callable[[], object] = lambda: None,
-) -> Attached:
-    start_on_cluster(
-        cluster.address,
-        ENVIRONMENT,
-        folder,
-        settings=SETTINGS,
-        stop=ss.StopRule(steps=steps),
-        workers=workers,
-        seed=5,
-        store=database.url(),
-        before_begin=before_begin,
-    )
-    return Attached(cluster.address, folder)
 
 
 def wait(attached: Attached, steps: int) -> View:
@@ -93,14 +69,10 @@ def beside_head(cluster: RayCluster) -> bool:
     return set(processes_of(cluster, b"Conductor")) <= set(cluster.head.processes())
 
 
-def nothing(view: View) -> None:
-    """The run is followed, and nobody looks."""
-
-
 def test_a_conductor_that_is_started_anew_knows_what_was_before(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    attached = start(cluster, database, tmp_path / "run")
+    attached = begin(cluster, database, tmp_path / "run")
     before = wait(attached, 30)
     assert beside_head(cluster)  # a node that goes takes everything else with it, but not the conductor
     kill_conductor(cluster)
@@ -134,7 +106,7 @@ def test_an_owner_that_freezes_while_it_opens_its_log_is_replaced(
         def hold() -> None:
             other.execute("SELECT id FROM screensearch.logs FOR UPDATE")
 
-        attached = start(cluster, database, tmp_path / "run", steps=30, before_begin=hold)
+        attached = begin(cluster, database, tmp_path / "run", steps=30, before_begin=hold)
         wait_until(lambda: looking.execute(waiting).fetchone() != (0,))
         (owner,) = set(processes_of(cluster, b"ShardOwner")) - earlier
         os.kill(owner, signal.SIGSTOP)
@@ -151,7 +123,7 @@ def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_f
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    start(cluster, database, folder, steps=20).follow(nothing)
+    begin(cluster, database, folder, steps=20).follow(nothing)
     run = open_run_folder(folder).manifest.run
     with closing(PostgresStore(database.url(), run).open_to_write()):
         resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=40), workers=1)
@@ -165,7 +137,7 @@ def test_a_run_whose_log_is_deleted_ends_and_says_so(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    attached = start(cluster, database, folder)
+    attached = begin(cluster, database, folder)
     wait(attached, 10)
     PostgresStore(database.url(), open_run_folder(folder).manifest.run).discard()
     with pytest.raises(EnvironmentFailed, match="is not in"):
@@ -176,7 +148,7 @@ def test_a_run_can_be_given_up_while_its_database_is_away(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    attached = start(cluster, database, folder)
+    attached = begin(cluster, database, folder)
     wait(attached, 10)
     database.stop("immediate")
     try:
@@ -237,7 +209,7 @@ def arrival(worker: int, mode: str) -> Begin:
 async def test_a_worker_that_was_sent_to_a_shard_of_other_screens_is_sent_on(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    attached = await asyncio.to_thread(start, cluster, database, tmp_path / "run", workers=0)
+    attached = await asyncio.to_thread(begin, cluster, database, tmp_path / "run", workers=0)
     run = open_run_folder(tmp_path / "run").manifest.run
     light, dark = ClusterStore(run, 1), ClusterStore(run, 1)
     first = await light.begin(arrival(0, "light"))

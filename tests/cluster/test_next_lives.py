@@ -18,6 +18,7 @@ from screensearch.cluster.names import Beginning, Job, OwnerReport, Place, Task,
 from screensearch.config import Settings, settings_document
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
+from screensearch.errors import NotLetIn, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import StopRule
 from screensearch.explore.progress import Figures
 from screensearch.explore.wire import Failed
@@ -334,3 +335,77 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
     assert cluster.ended[:2] == [second, first]
     assert cluster.avoided == ["", "a", "a"]
+
+
+async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a machine on which none starts in that time, one after another would be started for nothing."""
+    on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
+    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
+    troubles, waited, told = list[str](), list[float](), owners._told
+
+    async def noted(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
+        if "did not start" in str(otherwise):
+            waited.append(seconds)
+        await told(actor, seconds, otherwise)
+
+    monkeypatch.setattr(owners, "_told", noted)
+    async with owned(monkeypatch, troubles) as held:
+        await until(lambda: held.locate(0) is not None)
+    assert waited == [0.1, 0.2, 0.2, 0.2]
+    assert len(troubles) == 3
+    assert all("its process did not start within" in trouble for trouble in troubles)
+
+
+class Locked:
+    """In the place of a database that lets nobody in from here, after it was away."""
+
+    def __init__(self, *before: ScreenSearchError) -> None:
+        self._before = list(before)
+        self.asked = 0
+
+    def __call__(self, url: str, run: str, shard: int = 0) -> Locked:
+        return self
+
+    def shards(self) -> list[int]:
+        self.asked += 1
+        raise self._before.pop(0) if self._before else NotLetIn("it wants a password")
+
+
+async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that is away comes back; but nobody brings a password to a node that has none."""
+    away = StoreFailed("it is away")
+    locked = Locked(*[away] * 30)
+    monkeypatch.setattr(owners, "PostgresStore", locked)
+    monkeypatch.setattr(owners, "actors_of", lambda run: [])
+    troubles = list[str]()
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    with pytest.raises(NotLetIn, match="wants a password"):
+        await held.find({}, anew=False)
+    assert locked.asked == 30 + owners.MOST_REFUSALS
+    assert "it is away" in troubles[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "hopeless"), [(NotLetIn("it wants a password"), True), (StoreFailed("it is away"), False)]
+)
+async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
+    monkeypatch: pytest.MonkeyPatch, problem: ScreenSearchError, hopeless: bool
+) -> None:
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    shard = shards.Shard(0, None, ours=True)
+    for _ in range(owners.MOST_REFUSALS - 1):
+        held._lose_hope(shard, problem, take_over=True)
+    despair = asyncio.ensure_future(held.despair())
+    await asyncio.sleep(0)
+    assert not despair.done()
+    held._lose_hope(shard, problem, take_over=True)
+    await asyncio.sleep(0)
+    assert despair.done() == hopeless
+    if hopeless:
+        assert despair.exception() is problem
+    despair.cancel()

@@ -7,9 +7,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import psycopg
+from aftermath import AFTERMATH
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(each.parent.name))
 _START_SECONDS = 60
@@ -22,6 +25,7 @@ class PostgresServer:
         if not _PROGRAMS:
             raise RuntimeError("PostgreSQL is not installed: run scripts/setup tests")
         self._folder = folder
+        self._ended: Callable[[], None] = lambda: None
         self._data = folder / "data"
         self._sockets = folder / "sockets"
         self._sockets.mkdir()
@@ -61,10 +65,22 @@ class PostgresServer:
     def start(self) -> None:
         log = self._folder / "data" / "server.log"
         self._run("pg_ctl", "start", "--pgdata", self._data, "--log", log, "--wait", "--silent")
+        self._ended()
+        # At once, but not as by kill: that would leave its shared memory to the machine.
+        self._ended = AFTERMATH.end(self.process, signal.SIGQUIT)
 
     def stop(self, mode: str = "fast") -> None:
         """`fast` ends all connections, `immediate` is a crash with recovery at the next start."""
         self._run("pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
+        self._ended()
+
+    def lock(self, user: str, password: str) -> None:
+        """Make a user who has to give a password."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute(f"CREATE ROLE {user} LOGIN SUPERUSER PASSWORD '{password}'")
+            rules = self._data / "pg_hba.conf"
+            rules.write_text(f"local all {user} scram-sha-256\n{rules.read_text()}")
+            connection.execute("SELECT pg_reload_conf()")
 
     @property
     def process(self) -> int:
@@ -83,6 +99,7 @@ class PostgresServer:
 def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
     """A running server, gone afterwards. `durable` is for measurements: it waits for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="screensearch-postgres-"))  # short: a socket's path has a limit
+    removed = AFTERMATH.remove(folder)
     try:
         server = PostgresServer(folder, durable=durable)
         try:
@@ -91,3 +108,4 @@ def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
             server.stop("immediate")
     finally:
         shutil.rmtree(folder)
+        removed()

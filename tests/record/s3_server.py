@@ -11,13 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import s3fs
+from aftermath import AFTERMATH
 
 _START_SECONDS = 60
 _SECRET = "not-to-be-seen-anywhere"
@@ -68,12 +69,15 @@ class S3Server:
             "-s3.autoCreateBucket=false",
         ]
         self._process: subprocess.Popen[bytes] | None = None
+        self._ended: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         own = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
         own["WEED_MASTER_VOLUME_GROWTH_COPY_1"] = "1"  # a bucket takes one volume at first, not seven
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log, cwd=self._folder, env=own)
+        self._ended()
+        self._ended = AFTERMATH.end(self._process.pid)
         end = time.monotonic() + _START_SECONDS
         while not self._is_up():
             if self._process.poll() is not None or time.monotonic() > end:
@@ -89,6 +93,7 @@ class S3Server:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            self._ended()
 
     def remove(self) -> None:
         """End it and remove all that it made, also the sockets that it puts where it likes."""
@@ -137,9 +142,11 @@ def free_ports(count: int) -> list[int]:
 def s3_server(buckets: int = 1_000) -> Iterator[S3Server]:
     """A running server, gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="screensearch-s3-"))  # short: a socket's path has a limit
+    removed = AFTERMATH.remove(folder)
     server = S3Server(folder, buckets)
     try:
         server.start()
         yield server
     finally:
         server.remove()
+        removed()

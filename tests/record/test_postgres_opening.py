@@ -16,7 +16,7 @@ from postgres_faults import SCREEN, arrival, episodes, sql, wait_for
 from postgres_server import PostgresServer, postgres_server
 
 from screensearch.domain.screen import Metadata, Screen
-from screensearch.errors import RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.errors import NotLetIn, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.record import postgres_session, run
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost
@@ -268,3 +268,26 @@ def test_signatures_with_one_md5_are_two(log: PostgresLog, url: str) -> None:
         log.append(step(number, signature))
         log.commit()
     assert [row.signature for row in log.rows(after=1)] == [one, two]
+
+
+# -- who is let in -----------------------------------------------------------------------------
+
+
+def test_who_has_no_password_is_told_where_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong one is the server's to tell: only where there is none can nothing come of waiting."""
+    for name in ("PGPASSWORD", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/nonexistent")
+    with postgres_server() as server:
+        server.lock("guest", "hunter2")
+        url = server.url().replace("tester@", "guest@")
+        with pytest.raises(NotLetIn, match=f"none for it on the machine {socket.gethostname()}") as told:
+            PostgresLog.create(url, "run", "")
+        assert isinstance(told.value, ConnectionLost)
+        monkeypatch.setenv("PGPASSWORD", "wrong")
+        with pytest.raises(ConnectionLost, match="cannot connect to") as wrong:
+            PostgresLog.create(url, "run", "")
+        assert not isinstance(wrong.value, NotLetIn)
+        assert "wrong" not in str(wrong.value)
+        monkeypatch.setenv("PGPASSWORD", "hunter2")
+        PostgresLog.create(url, "run", "").close()

@@ -18,7 +18,10 @@ from screensearch.cli.summary import print_summary
 from screensearch.errors import PluginUnavailable
 
 if TYPE_CHECKING:
+    from screensearch.cluster.launch import Attached
     from screensearch.cluster.names import View
+
+LEAVES = "Ctrl-C leaves"
 
 cluster_option = click.option(
     "--cluster",
@@ -51,18 +54,8 @@ def _resuming(run: Path, cluster: str) -> str:
 def attach(run: Path, cluster: str, as_json: bool) -> None:
     """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on."""
     attached = launcher().Attached(cluster, run)
-    view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
-    try:
-        with view:
-            summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
-    except KeyboardInterrupt:
-        ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
-        click.echo(f"Left: the run goes on. To end it: {ending}", err=True)
-        return
-    if as_json:
-        print_json(summary)
-    else:
-        print_summary(summary, _resuming(run, cluster))
+    ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
+    _follow(attached, run, cluster, left=f"the run goes on. To end it: {ending}", as_json=as_json)
 
 
 @click.command()
@@ -73,9 +66,18 @@ def stop(run: Path, cluster: str, as_json: bool) -> None:
     """End a run that is under way on a cluster: steps under way are finished, and no more are taken."""
     attached = launcher().Attached(cluster, run)
     attached.stop("interrupted")
-    view = LiveView(console(stderr=True), what=str(run), steps=None, hint="Ctrl-C leaves")
-    with view:
-        summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
+    _follow(attached, run, cluster, left="the run ends when its steps under way are done", as_json=as_json)
+
+
+def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: bool) -> None:
+    """Show a run until it ends and what it came to; Ctrl-C leaves it, and says what becomes of it."""
+    view = LiveView(console(stderr=True), what=str(run), steps=None, hint=LEAVES, hint_at_end=LEAVES)
+    try:
+        with view:
+            summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
+    except KeyboardInterrupt:
+        click.echo(f"Left: {left}", err=True)
+        return
     if as_json:
         print_json(summary)
     else:
@@ -132,10 +134,12 @@ def _print_parts(view: View) -> None:
 
 
 def places_of(seen: View) -> str:
-    """How many workers of a run on a cluster are at work, and how many wait."""
+    """How many workers of a run on a cluster are at work, how many wait, and why if none can work."""
     working = sum(worker.state == "working" for worker in seen.workers)
     waiting = sum(worker.state == "waiting for a slot" for worker in seen.workers)
-    return f"{working} of {len(seen.workers)} workers" + (f", {waiting} wait for a slot" if waiting else "")
+    wait = f", {waiting} wait for a slot" if waiting else ""
+    why = f"; latest trouble: {seen.trouble}" if seen.trouble and not working else ""
+    return f"{working} of {len(seen.workers)} workers{wait}{why}"
 
 
 def lead(

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from screensearch import Progress
 from screensearch.cli.logs import logger
+from screensearch.cli.output import say
 
 LINE_EVERY_SECONDS = 5.0
 
@@ -41,10 +42,18 @@ class LogView:
 class LiveView:
     """Shows progress on standard error until it is left."""
 
-    def __init__(self, console: Console, *, what: str, steps: int | None, hint: str = "Ctrl-C stops") -> None:
+    def __init__(
+        self,
+        console: Console,
+        *,
+        what: str,
+        steps: int | None,
+        hint: str = "Ctrl-C stops",
+        hint_at_end: str = "Ctrl-C again gives them up",  # the steps under way
+    ) -> None:
         self._console = console
         self._what = what
-        self._hint = hint
+        self._hint, self._hint_at_end = hint, hint_at_end
         self._of = "" if steps is None else f" of {steps:,}"
         self._live = (
             Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -68,10 +77,11 @@ class LiveView:
             self._live.update(self._panel(progress, places), refresh=True)
         elif time.monotonic() - self._last_line >= LINE_EVERY_SECONDS:
             self._last_line = time.monotonic()
-            self._console.print(
+            say(
+                self._console,
                 f"{progress.seconds:7.1f} s  {progress.steps:>8,}{self._of} steps  "
                 f"{progress.steps_per_second:7.0f}/s  {progress.states:>7,} states  "
-                f"{progress.edges:>8,} edges" + (f"  {places}" if places else "")
+                f"{progress.edges:>8,} edges" + (f"  {escape(places)}" if places else ""),
             )
 
     def _panel(self, progress: Progress, places: str) -> Table:
@@ -79,7 +89,7 @@ class LiveView:
         hint = f"[dim]{self._hint}[/]"
         doing = "exploring" if progress.steps or progress.states else "starting workers for"
         if progress.stopping:
-            doing, hint = "stopping", "[dim]finishing steps under way; Ctrl-C again gives them up[/]"
+            doing, hint = "stopping", f"[dim]finishing steps under way; {self._hint_at_end}[/]"
         panel.add_row(f"[bold]{doing}[/] {escape(self._what)}", f"{progress.seconds:.0f} s", hint)
         panel.add_row(
             f"steps [bold]{progress.steps:,}[/]{self._of}",

@@ -126,8 +126,10 @@ class Conductor:
 
     async def _run(self) -> None:
         try:
-            self._memory = await self._memories.recall()
-            self._recalled.set()
+            try:
+                self._memory = await self._memories.recall()
+            finally:
+                self._recalled.set()  # also of one that cannot be read: whoever waits would wait for ever
             if self._memory is not None:
                 self._go_on(self._memory)
             if self._memory is not None and (self._memory.summary is not None or self._memory.problem):

@@ -106,7 +106,7 @@ def _shut_out(address: str) -> str:
 
 def _found(address: str) -> str:
     """Where the cluster of this machine is, or was, when its address is `auto`."""
-    if address.rpartition(":")[2].isdecimal():
+    if address != "auto":
         return address
     try:
         return canonicalize_bootstrap_address(address) or address
@@ -119,7 +119,10 @@ def _knock(address: str) -> None:
     where = _found(address)
     host, _, port = where.rpartition(":")
     if not port.isdecimal():
-        return  # Ray will say what is wrong
+        if address == "auto":
+            return  # Ray will say what is wrong
+        # For some words, as `local`, Ray would begin a cluster of its own.
+        raise NoCluster(f"{address!r} is no address of a cluster: give HOST:PORT of its head, or auto")
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
     except OSError as problem:

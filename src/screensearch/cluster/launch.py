@@ -251,7 +251,10 @@ class Attached:
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:
-            raise RunNotFound(f"the run at {folder} is not under way on the cluster at {address!r}")
+            raise RunNotFound(
+                f"the run at {folder} is not under way on the cluster at {address!r}: "
+                f"`{shlex.join(['screensearch', 'status', '--cluster', address])}` lists those that are"
+            )
 
     def view(self) -> View:
         """The run at this moment."""

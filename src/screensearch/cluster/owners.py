@@ -24,7 +24,14 @@ from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.cluster.shards import Ready, Shard
 from screensearch.cluster.shares import Shares
 from screensearch.domain.shard import ShardKey
-from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.errors import (
+    FormatError,
+    NotLetIn,
+    RunBusy,
+    RunNotFound,
+    ScreenSearchError,
+    StoreFailed,
+)
 from screensearch.explore.progress import Figures
 from screensearch.record.stores import PostgresStore
 
@@ -46,7 +53,10 @@ DOUBT_AGAIN_SECONDS = 60.0
 """After that was for nothing it is not done for so long: where much is busy, it would only add to that."""
 
 START_SECONDS = 30.0
-"""For so long the process of an owner may take to start."""
+"""For so long the process of an owner may take to start; each one after another that took longer, twice as
+long: where all is that busy, none of them would ever be done."""
+
+LONGEST_START_SECONDS = 480.0
 
 OPEN_SECONDS = 600.0
 """For so long an owner may fold a log before it is taken for stuck."""
@@ -56,6 +66,10 @@ MOST_REFUSALS = 10
 
 
 _SILENT = f"it did not answer for {SILENT_SECONDS:.0f} s"
+
+
+class _NotStarted(TimeoutError):
+    """The process of an owner took too long to start."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +127,14 @@ class Owners:
         await self.shares.count_once()
 
     async def _numbers(self) -> list[int]:
-        store = PostgresStore(self._job.store, self._job.run)
+        store, refusals = PostgresStore(self._job.store, self._job.run), 0
         while True:
             try:
                 return await asyncio.to_thread(store.shards)
-            except StoreFailed as problem:  # the database is away
+            except StoreFailed as problem:  # the database is away, unless it lets us not in
+                refusals += isinstance(problem, NotLetIn)
+                if refusals == MOST_REFUSALS:
+                    raise
                 self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
                 await asyncio.sleep(LOOK_SECONDS)
 
@@ -326,18 +343,19 @@ class Owners:
                 lives=workers.lives,
                 at_work=workers.at_work,
             )
-            await _opened(actor, opening)
+            await _opened(actor, opening, min(START_SECONDS * 2.0**shard.slow_starts, LONGEST_START_SECONDS))
             shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
             if self._stopping:
                 await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
+            shard.slow_starts += isinstance(problem, _NotStarted)
             self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
             if actor is not None:
                 end(actor)
             self._lose_hope(shard, cause_of(problem), take_over=take_over)
             await asyncio.sleep(LOOK_SECONDS)
             return
-        shard.refusals = 0
+        shard.refusals = shard.slow_starts = 0
         if shard.report is not None:
             shard.key = shard.report.key or shard.key
             shard.steps = shard.report.limit
@@ -351,20 +369,22 @@ class Owners:
         same_everywhere = isinstance(problem, RunNotFound | FormatError) or (
             isinstance(problem, RunBusy) and not take_over
         )
-        if not same_everywhere and isinstance(problem, StoreFailed | RunBusy):
+        comes_back = isinstance(problem, StoreFailed | RunBusy) and not isinstance(problem, NotLetIn)
+        if comes_back and not same_everywhere:
             return
         shard.refusals += 1
         if (same_everywhere or shard.refusals >= MOST_REFUSALS) and not self._hopeless.done():
             self._hopeless.set_exception(problem)
 
 
-async def _opened(actor: Any, opening: Any) -> None:
+async def _opened(actor: Any, opening: Any, start_seconds: float) -> None:
     """Wait until an owner has opened its log, for as long as it says how it is: it may have much to fold."""
     waiting = asyncio.ensure_future(ask(opening, seconds=OPEN_SECONDS))
     try:
-        await _told(actor, START_SECONDS, f"its process did not start within {START_SECONDS:.0f} s")
+        late = _NotStarted(f"its process did not start within {start_seconds:.0f} s")
+        await _told(actor, start_seconds, late)
         while not (await asyncio.wait([waiting], timeout=LOOK_SECONDS))[0]:
-            await _told(actor, SILENT_SECONDS, _SILENT)
+            await _told(actor, SILENT_SECONDS, TimeoutError(_SILENT))
         try:
             await waiting
         except TimeoutError:
@@ -373,12 +393,12 @@ async def _opened(actor: Any, opening: Any) -> None:
         waiting.cancel()
 
 
-async def _told(actor: Any, seconds: float, otherwise: str) -> None:
-    """Hear how an owner is; `TimeoutError` with those words when it does not say."""
+async def _told(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
+    """Hear how an owner is; raises that when it does not say."""
     try:
         await ask(actor.report.remote(), seconds=seconds)
     except TimeoutError:
-        raise TimeoutError(otherwise) from None
+        raise otherwise from None
 
 
 def _words(problem: BaseException) -> str:

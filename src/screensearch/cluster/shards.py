@@ -36,6 +36,7 @@ class Shard:
     serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
     watching: asyncio.Task[None] | None = None
     refusals: int = 0  # owners in a row that could not open the log where they were
+    slow_starts: int = 0  # owners in a row whose process did not start in time
     avoid: str = ""  # the node on which its latest owner became silent
     ready: Ready | None = None  # the next owner, since this one is silent
     latest: int = 0  # generation that was made ready

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import select
+import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Ready, Wait
 
-from screensearch.errors import DamagedStore, StoreFailed
+from screensearch.errors import DamagedStore, NotLetIn, StoreFailed
 from screensearch.record.postgres_address import read_parts
 
 SCHEMA = "screensearch"
@@ -64,6 +65,10 @@ class StaleOwner(StoreFailed):
 
 class ConnectionLost(StoreFailed):
     """The server cannot be reached, or ended the connection: what it was doing is not known."""
+
+
+class ShutOut(ConnectionLost, NotLetIn):
+    """The server wants a password, and there is none on this machine."""
 
 
 def parse_address(url: str) -> dict[str, str]:
@@ -157,6 +162,12 @@ class Session:
             # Statements are not prepared: one that is prepared in a batch that fails is not there after it.
             connection = _Connection.connect(make_conninfo(**parts), autocommit=True, prepare_threshold=None)
         except (psycopg.Error, UnicodeError) as problem:
+            if _lacks_password(problem):
+                raise ShutOut(
+                    f"{self.where} wants a password, and there is none for it on the machine "
+                    f"{socket.gethostname()}: put it there into ~/.pgpass, or into PGPASSWORD (on a "
+                    "cluster: on every node, and PGPASSWORD before Ray is started there)"
+                ) from problem
             raise ConnectionLost(
                 f"cannot connect to {self.where}: {_first_line(problem)}; check that the server runs, and "
                 "that the user may connect (psql with the same address shows it)"
@@ -290,6 +301,12 @@ class Session:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _lacks_password(problem: Exception) -> bool:
+    """Whether the server did not let us in for want of a password."""
+    tried = problem.pgconn if isinstance(problem, psycopg.Error) else None
+    return tried is not None and tried.needs_password
 
 
 def _first_line(problem: Exception) -> str:

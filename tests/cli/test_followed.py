@@ -1,0 +1,99 @@
+"""`attach` and `stop`: a run on a cluster is followed, and left."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from screensearch.cli import cluster
+from screensearch.cli.live import LiveView
+from screensearch.cli.root import main
+from screensearch.cluster.names import View, WorkerView
+from screensearch.explore.progress import Figures, Meter, Summary
+
+PROGRESS = Meter(Figures).read()
+SEEN = View(
+    "run", "/runs/one", "synthetic:notepad", "exploring", PROGRESS, (WorkerView(0, 1, "working"),), ()
+)
+
+
+@dataclass
+class Attached:
+    """In the place of a run under way: it is interrupted while it is followed, or ends."""
+
+    interrupted: bool
+    told: list[str] = field(default_factory=list)
+
+    def __call__(self, address: str, folder: Path) -> Attached:
+        return self
+
+    def stop(self, why: str) -> None:
+        self.told.append(why)
+
+    def follow(self, on_view: Callable[[View], None]) -> Summary:
+        on_view(SEEN)
+        if self.interrupted:
+            raise KeyboardInterrupt
+        meter = Meter(Figures)
+        return meter.summarise(
+            run="runs/one",
+            environment="synthetic:notepad",
+            digest="d",
+            ended="interrupted",
+            identifier="exact",
+        )
+
+
+@pytest.mark.parametrize(
+    ("command", "told", "said"),
+    [
+        ("attach", [], "Left: the run goes on. To end it: screensearch stop runs/one --cluster here:1"),
+        ("stop", ["interrupted"], "Left: the run ends when its steps under way are done"),
+    ],
+)
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_who_leaves_a_run_is_told_what_becomes_of_it(
+    monkeypatch: pytest.MonkeyPatch, command: str, told: list[str], said: str, interrupted: bool
+) -> None:
+    attached = Attached(interrupted)
+    monkeypatch.setattr(cluster.launcher(), "Attached", attached)
+    result = CliRunner().invoke(main, [command, "runs/one", "--cluster", "here:1", "--json"])
+    assert result.exit_code == 0
+    assert attached.told == told
+    assert (said in result.stderr) == interrupted
+    if interrupted:
+        assert not result.stdout
+    else:
+        assert json.loads(result.stdout)["run"] == "runs/one"
+
+
+@pytest.mark.parametrize("stopping", [False, True])
+def test_who_only_looks_is_not_promised_that_an_interrupt_ends_anything(stopping: bool) -> None:
+    out = io.StringIO()
+    screen = Console(file=out, force_terminal=True, width=200)
+    hints = {"hint": cluster.LEAVES, "hint_at_end": cluster.LEAVES}
+    with LiveView(screen, what="runs/one", steps=None, **hints) as view:
+        view.show(replace(PROGRESS, stopping=stopping))
+    assert "Ctrl-C leaves" in out.getvalue()
+    assert "gives them up" not in out.getvalue()
+
+
+def test_a_line_of_progress_stays_one_line_where_there_is_no_terminal() -> None:
+    out = io.StringIO()
+    with LiveView(Console(file=out, width=80), what="runs/one", steps=300) as view:
+        view.show(PROGRESS, "12 of 64 workers, 52 wait for a slot")
+    assert out.getvalue().count("\n") == 1
+    assert out.getvalue().endswith(" edges  12 of 64 workers, 52 wait for a slot\n")
+
+
+def test_why_no_worker_is_at_work_is_shown() -> None:
+    waiting = replace(SEEN, workers=(WorkerView(0, 0, "waiting for a slot"),), trouble="no way in")
+    assert cluster.places_of(waiting) == "0 of 1 workers, 1 wait for a slot; latest trouble: no way in"
+    assert cluster.places_of(replace(SEEN, trouble="no way in")) == "1 of 1 workers"

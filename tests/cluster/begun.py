@@ -1,0 +1,46 @@
+"""Runs that are begun on the cluster of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster
+
+import screensearch as ss
+from screensearch.cluster.launch import Attached, start_on_cluster
+from screensearch.cluster.names import View
+
+ENVIRONMENT = "synthetic:generated?states=500"
+"""Of one look and one text size, so of one shard."""
+
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+
+
+def begin(
+    cluster: RayCluster,
+    database: PostgresServer,
+    folder: Path,
+    *,
+    steps: int = 1_000_000,
+    workers: int = 1,
+    environment: str = ENVIRONMENT,
+    before_begin: Callable[[], object] = lambda: None,
+) -> Attached:
+    start_on_cluster(
+        cluster.address,
+        environment,
+        folder,
+        settings=SETTINGS,
+        stop=ss.StopRule(steps=steps),
+        workers=workers,
+        seed=5,
+        store=database.url(),
+        before_begin=before_begin,
+    )
+    return Attached(cluster.address, folder)
+
+
+def nothing(view: View) -> None:
+    """The run is followed, and nobody looks."""
