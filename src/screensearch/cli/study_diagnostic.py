@@ -11,12 +11,11 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from screensearch.cli.output import console, print_json, say, table
-from screensearch.cli.study_matched import named_suites, selector, told
-from screensearch.cli.study_progress import Counting
+from screensearch.cli.output import print_json, table
+from screensearch.cli.study_conduct import conduct, named_suites, tell
+from screensearch.cli.study_matched import selector
 from screensearch.config import Settings, settings_from_document
 from screensearch.config.layers import changed
-from screensearch.errors import SettingsError
 from screensearch.select.settings import ReactiveSettings
 from screensearch.study.diagnostic import REACTIVE, STARTS, Diagnostic, diagnostic_conditions
 from screensearch.study.diagnostic_report import (
@@ -25,10 +24,7 @@ from screensearch.study.diagnostic_report import (
     curves_cells,
     write_diagnostic,
 )
-from screensearch.study.matched import run_study
-from screensearch.study.plan import Plan, check_names, planned
-from screensearch.study.report import TABLES
-from screensearch.study.trace import Trace
+from screensearch.study.plan import Plan, planned
 
 NAME = "diagnostic"
 APPLICATION = "mousepad"
@@ -58,13 +54,8 @@ def run(
     same command goes on. Writes raw results, tables in Markdown and LaTeX, and the two curves.
     """
     folder = out or Path("studies", NAME)
-    if suites and (applications or overrides or preset != "default"):
-        raise SettingsError(
-            "a suite brings its application and settings: give --suite, or --app with --preset and --set"
-        )
     targets = applications or (() if suites else (APPLICATION,))
     listed = named_suites(targets, suites, folder, starts, corpus_steps, workers, seed, preset, overrides)
-    check_names([suite for _, suite in listed])
     settings = [settings_from_document(suite.settings) for _, suite in listed]
     asked = models or _configured(settings, reactive)
     plan = Plan(
@@ -76,32 +67,13 @@ def run(
         seed=seed,
         version=version("screensearch"),
     )
-    with Counting(console(stderr=True), f"{NAME} study") as counting:
-
-        def show(trace: Trace, done: int, total: int) -> None:
-            counting.show(done, total, told(trace))
-
-        found = {suite.name: path for path, suite in listed}
-        try:
-            traces = run_study(
-                plan, folder, found, workers=workers, retry_failed=retry_failed, on_episode=show
-            )
-        except KeyboardInterrupt:
-            click.echo("The same command goes on with what is left.", err=True)
-            raise
+    found = {suite.name: path for path, suite in listed}
+    traces = conduct(plan, folder, found, workers=workers, retry_failed=retry_failed)
     summary, written = write_diagnostic(plan, traces, folder)
     if as_json:
         print_json({"folder": str(folder), "files": [str(path) for path in written], "summary": summary})
     else:
-        shown = console()
-        if shown.is_terminal:
-            _print_tables(shown, summary)
-        else:
-            click.echo((folder / TABLES).read_text())
-        for path in written:
-            say(shown, f"Written: {escape(str(path))}")
-        if any(not trace.complete for trace in traces):
-            say(shown, "The same command with --retry-failed runs those again that failed.")
+        tell(folder, written, traces, lambda out: _print_tables(out, summary))
     if not asked:
         click.echo(_how_to_configure(_reactive_of(settings[0], reactive)), err=True)
 
@@ -121,8 +93,8 @@ def _how_to_configure(settings: ReactiveSettings) -> str:
     return (
         "No model is configured, so PUCT ran alone. To see reactive models beside it, set "
         f"{settings.model_env} (or give --model) and {settings.key_env} for OpenAI's endpoint, or "
-        f"{settings.base_url_env} for another one, and give another --out. A small model that runs on this "
-        "machine: scripts/model_server.py."
+        f"{settings.base_url_env} for another one: the same command adds them. A small model that runs on "
+        "this machine: scripts/model_server.py."
     )
 
 

@@ -10,25 +10,21 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from screensearch.cli.output import as_json_option, console, print_json, say, table
-from screensearch.cli.study_progress import Counting
-from screensearch.cli.study_suite import CORPUS_STEPS, build, corpus_plan
+from screensearch.cli.output import as_json_option, print_json, table
+from screensearch.cli.study_conduct import conduct, named_suites, tell
+from screensearch.cli.study_suite import CORPUS_STEPS
 from screensearch.config import settings_from_document
 from screensearch.errors import SettingsError
 from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.study.conditions import STUDIES, Condition, conditions_for, own_conditions
-from screensearch.study.matched import run_study
 from screensearch.study.matching import matchings_of
 from screensearch.study.metrics import STEPS
-from screensearch.study.names import name_of
 from screensearch.study.paper import STAND_INS
-from screensearch.study.plan import Plan, check_names, planned
-from screensearch.study.report import TABLES, write_report
-from screensearch.study.starts import Eligibility
-from screensearch.study.suite import SUITE, Suite, read_suite
+from screensearch.study.plan import Plan, planned
+from screensearch.study.report import write_report
+from screensearch.study.suite import Suite
 from screensearch.study.summary import StudySummary
 from screensearch.study.tables import differences_cells, results_cells
-from screensearch.study.trace import Trace
 
 
 def matched_command(name: str, what: str) -> click.Command:
@@ -52,15 +48,8 @@ def matched_command(name: str, what: str) -> click.Command:
         as_json: bool,
     ) -> None:
         folder = out or Path("studies", name)
-        if suites and (applications or overrides or preset != "default"):
-            raise SettingsError(
-                "a suite brings its application and settings: give --suite, or --app with --preset and --set"
-            )
-        listed = named_suites(
-            applications, suites, folder, starts, corpus_steps, workers, seed, preset, overrides
-        )
-        found = {suite.name: path for path, suite in listed}
-        check_names([suite for _, suite in listed])
+        targets = applications or (() if suites else tuple(STAND_INS))
+        listed = named_suites(targets, suites, folder, starts, corpus_steps, workers, seed, preset, overrides)
         plan = Plan(
             study=name,
             conditions=_chosen(name, only, added, [suite for _, suite in listed]),
@@ -70,33 +59,15 @@ def matched_command(name: str, what: str) -> click.Command:
             seed=seed,
             version=version("screensearch"),
         )
-        with Counting(console(stderr=True), f"{name} study") as counting:
-
-            def show(trace: Trace, done: int, total: int) -> None:
-                counting.show(done, total, told(trace))
-
-            try:
-                traces = run_study(
-                    plan, folder, found, workers=workers, retry_failed=retry_failed, on_episode=show
-                )
-            except KeyboardInterrupt:
-                click.echo("The same command goes on with what is left.", err=True)
-                raise
+        found = {suite.name: path for path, suite in listed}
+        traces = conduct(plan, folder, found, workers=workers, retry_failed=retry_failed)
         judged = matchings_of(plan, folder, found) if name == "sensitivity" else ()
         summary, written = write_report(plan, traces, folder, judged)
         if as_json:
             files = [str(path) for path in written]
             print_json({"folder": str(folder), "files": files, "summary": summary, "matchings": judged})
             return
-        out_console = console()
-        if out_console.is_terminal:
-            _print_tables(out_console, summary)
-        else:
-            click.echo((folder / TABLES).read_text())
-        for path in written:
-            say(out_console, f"Written: {escape(str(path))}")
-        if any(not trace.complete for trace in traces):
-            say(out_console, "The same command with --retry-failed runs those again that failed.")
+        tell(folder, written, traces, lambda out: _print_tables(out, summary))
 
     run.__doc__ = what
     command: Callable[..., None] = run
@@ -187,38 +158,6 @@ _OPTIONS = (
 )
 
 
-def named_suites(
-    applications: tuple[str, ...],
-    folders: tuple[Path, ...],
-    out: Path,
-    starts: int | None,
-    corpus_steps: int,
-    workers: int,
-    seed: int,
-    preset: str,
-    overrides: tuple[str, ...],
-) -> list[tuple[Path, Suite]]:
-    """The suites that were named; those of applications are built unless they are there."""
-    found = [(folder, read_suite(folder)) for folder in folders]
-    for target in applications or (() if folders else tuple(STAND_INS)):
-        folder = out / "suites" / name_of(target)
-        if (folder / SUITE).exists():
-            found.append((folder, read_suite(folder)))
-            continue
-        built = build(
-            target,
-            folder,
-            starts=starts or 50,
-            corpus=corpus_plan(corpus_steps, None, None, workers),
-            seed=seed,
-            rules=Eligibility(),
-            preset=preset,
-            overrides=overrides,
-        )
-        found.append((folder, built))
-    return found
-
-
 def _chosen(
     study: str, only: tuple[str, ...], added: tuple[str, ...], suites: list[Suite]
 ) -> list[Condition]:
@@ -246,12 +185,6 @@ def _print_tables(out: Console, summary: StudySummary) -> None:
             shown.add_row(*map(escape, line))
         out.print(shown)
         out.print()
-
-
-def told(trace: Trace) -> str:
-    place = trace.place
-    came = f"failed by {trace.failure.value}" if trace.failure is not None else f"{len(trace.states)} steps"
-    return f"{place.suite} {place.condition} start {place.start}: {came}"
 
 
 def _what(name: str, about: str) -> str:
