@@ -98,8 +98,13 @@ def test_a_session_leaves_no_process_file_socket_or_descriptor(
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    # The first process of the room is a shell, which reaps what is orphaned.
-    room = 'mount --bind "$0" /mnt && mount -t tmpfs tmpfs /tmp && "$@"; exit $?'
+    # The first process of the room is a shell, which reaps what is orphaned. A checkout may lie in /tmp.
+    room = (
+        'mkdir "$0/checkout" && mount --bind "$0" /mnt && mount --bind "$1" /mnt/checkout && '
+        'mount -t tmpfs tmpfs /tmp && mkdir -p "$1" && mount --bind /mnt/checkout "$1" && '
+        'shift && "$@"; exit $?'
+    )
+    checkout = str(Path(__file__).parents[2])
     unshare = [
         "unshare",
         "--map-root-user",
@@ -111,7 +116,18 @@ def test_a_session_leaves_no_process_file_socket_or_descriptor(
         "--net",
     ]
     done = subprocess.run(
-        [*unshare, "sh", "-c", room, str(tmp_path), sys.executable, "/mnt/program.py", how, sandbox],
+        [
+            *unshare,
+            "sh",
+            "-c",
+            room,
+            str(tmp_path),
+            checkout,
+            sys.executable,
+            "/mnt/program.py",
+            how,
+            sandbox,
+        ],
         capture_output=True,
         text=True,
         timeout=4 * SECONDS,
