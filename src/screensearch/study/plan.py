@@ -1,5 +1,6 @@
 """What a study consists of, and its folder: every episode has a place, and is there whole or not at all.
 
+study.lock        taken by the process that runs it
 study.json        the plan: conditions, suites by their digests, starts, seeds, budget
 suites/           suites that were built for it
 initial/          the initial graph of a condition that needs one of its own
