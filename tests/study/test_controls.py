@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -304,6 +305,11 @@ def test_a_folder_of_other_controls_is_left_alone_and_damaged_results_are_refuse
     (tmp_path / "cut.gz").write_bytes((finished[0] / "results.jsonl.gz").read_bytes()[:-40])
     with pytest.raises(FormatError, match="restore it"):
         read_trials(tmp_path / "cut.gz")
+    damaged = shutil.copytree(finished[0], tmp_path / "damaged")
+    trial = next(damaged.rglob("trials/**/*.json"))
+    trial.write_bytes(trial.read_bytes()[:100])
+    with pytest.raises(FormatError, match=rf"{trial.name}.*remove it"):
+        run_controls(plan_of(), damaged)
 
 
 # -- what is left behind --------------------------------------------------------------------------

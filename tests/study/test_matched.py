@@ -20,13 +20,14 @@ from small_suite import SETTINGS, WORLD
 import screensearch as ss
 from screensearch.cli import main
 from screensearch.environments.protocol import Environment, Means
-from screensearch.errors import EnvironmentFailed, FormatError, SettingsError
+from screensearch.errors import EnvironmentFailed, FormatError, RunBusy, SettingsError
 from screensearch.explore.replay.result import Verdict, Walk
 from screensearch.explore.replay.walk import Walker
 from screensearch.study import episode, matched
 from screensearch.study.build import CorpusPlan, build_suite
 from screensearch.study.conditions import COMPONENTS, SELECTOR, STUDIES, Condition, conditions_for
 from screensearch.study.episode import Chances
+from screensearch.study.files import conducted
 from screensearch.study.matched import run_study
 from screensearch.study.matching import matching_of, matchings_of
 from screensearch.study.plan import Plan, StudyFolder, planned, read_results, spread
@@ -346,6 +347,31 @@ def test_stored_results_are_the_episodes_and_a_damaged_file_is_refused(
     (tmp_path / "cut.gz").write_bytes(path.read_bytes()[:-40])
     with pytest.raises(FormatError, match="restore it"):
         read_results(tmp_path / "cut.gz")
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2 : len(damaged) // 2 + 8] = bytes(8)
+    (tmp_path / "holed.gz").write_bytes(damaged)
+    with pytest.raises(FormatError, match=r"holed\.gz.*restore it"):
+        read_results(tmp_path / "holed.gz")
+
+
+def test_a_study_is_run_by_one_process_at_a_time(suite_folder: Path, tmp_path: Path) -> None:
+    plan = plan_of(suite_folder)
+    with conducted(tmp_path), pytest.raises(RunBusy, match="is run by another process"):
+        run_study(plan, tmp_path, {"small": suite_folder})
+    assert not (tmp_path / "study.json").exists()
+
+
+def test_a_damaged_file_of_a_study_is_named_with_what_to_do(
+    finished: tuple[Path, list[Trace]], suite_folder: Path, tmp_path: Path
+) -> None:
+    study = StudyFolder(shutil.copytree(finished[0], tmp_path / "study"))
+    place = finished[1][0].place
+    study.episode(place).write_bytes(study.episode(place).read_bytes()[:100])
+    with pytest.raises(FormatError, match=rf"{study.episode(place).name}.*remove it"):
+        run_study(plan_of(suite_folder), study.path, {"small": suite_folder})
+    (study.path / "study.json").write_text("{")
+    with pytest.raises(FormatError, match=r"study\.json.*restore it"):
+        study.plan()
 
 
 def test_the_command_runs_a_study_and_says_what_it_wrote(suite_folder: Path, tmp_path: Path) -> None:

@@ -16,7 +16,13 @@ from screensearch.study.matching import Matching
 from screensearch.study.paper import COMPONENTS, STAND_INS, published
 from screensearch.study.plan import Plan, PlannedSuite
 from screensearch.study.summary import summarise
-from screensearch.study.tables import differences_markdown, factors_markdown, results_latex, results_markdown
+from screensearch.study.tables import (
+    differences_markdown,
+    factors_latex,
+    factors_markdown,
+    results_latex,
+    results_markdown,
+)
 from screensearch.study.trace import Failure, Metrics, Place, Trace, measure
 
 STEPS = 6
@@ -139,6 +145,10 @@ def test_sensitivity_has_a_line_for_each_factor_with_its_three_values() -> None:
     assert f"| τ | 0.90 / 0.93 / 0.96 | 5.000 / 5.000 / 5.000 | {merges} |" in table
     assert "| κ | 5 / 20 / 50 | 5.000 / 5.000 / 5.000 | Revisit 0.8000 / 0.8000 / 0.8000 |" in table
     assert "| u₀ | 0.25 / 0.5 / 0.75 |" in table
+    latex = factors_latex(summarise(plan, traces), matchings)
+    assert rf"& $\tau$ & 0.90 / 0.93 / 0.96 & 5.000 / 5.000 / 5.000 & {merges}\\" in latex
+    assert "& u$_0$ & 0.25 / 0.5 / 0.75 &" in latex
+    assert latex.isascii()
 
 
 def test_latex_names_an_application_once_and_has_nothing_that_tex_acts_on() -> None:

@@ -175,6 +175,13 @@ def test_a_changed_start_is_noticed(suite_folder: Path, tmp_path: Path) -> None:
         open_suite(copy)
 
 
+def test_a_suite_that_cannot_be_read_is_named(suite_folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(suite_folder, tmp_path / "copy")
+    (copy / "suite.json").write_bytes((copy / "suite.json").read_bytes()[:-100])
+    with pytest.raises(FormatError, match=r"copy/suite\.json.*restore it"):
+        open_suite(copy)
+
+
 def test_a_changed_corpus_is_noticed(suite_folder: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(suite_folder, tmp_path / "copy")
     ss.resume_exploration(copy / "corpus", stop=ss.StopRule(steps=STEPS + 5))

@@ -70,7 +70,16 @@ def test_a_run_without_truth_is_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_judges_a_run_again_without_exploring_it_again(tmp_path: Path) -> None:
-    arguments = ["study", "truth", "--app", "generated?states=100", "--steps", "150", "--embedder", "hashing"]
+    arguments = [
+        "study",
+        "truth",
+        "--app",
+        "synthetic:generated?states=100",
+        "--steps",
+        "150",
+        "--embedder",
+        "hashing",
+    ]
     results = [
         CliRunner().invoke(main, [*arguments, "--out", str(tmp_path / "out"), "--json"]) for _ in range(2)
     ]

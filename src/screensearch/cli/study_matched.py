@@ -116,7 +116,8 @@ _OPTIONS = (
         "only",
         multiple=True,
         metavar="NAME",
-        help="Only this condition; may be repeated. The first is what the others are compared with.",
+        help="Only this condition; may be repeated. They keep the order of the study; the first is what the "
+        "others are compared with.",
     ),
     click.option(
         "--add",

@@ -18,6 +18,7 @@ from screensearch.study.context_tables import chance_cells, definition_cells, pa
 from screensearch.study.corpus_report import study_corpus
 from screensearch.study.corpus_tables import corpus_cells, diagnostics_cells, pixel_note, prior_cells
 from screensearch.study.pixels import PER_APPLICATION
+from screensearch.study.report import TABLES
 from screensearch.study.runs import find_runs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -62,6 +63,9 @@ def context(runs: tuple[Path, ...], definition: str, out: Path, as_json: bool) -
         print_json(summary)
         return
     shown = console()
+    if not shown.is_terminal:
+        _print_page(shown, files)
+        return
     _print(
         shown, f"Means over groups, context {definition} (in parentheses: the paper's)", paper_cells(summary)
     )
@@ -96,6 +100,9 @@ def corpus(runs: tuple[Path, ...], pictures: int, out: Path, as_json: bool) -> N
         print_json(summary)
         return
     shown = console()
+    if not shown.is_terminal:
+        _print_page(shown, files)
+        return
     _print(shown, "Corpus (in parentheses: the paper's)", corpus_cells(summary))
     if summary.priors:
         _print(shown, "By prior (in parentheses: the paper's)", prior_cells(summary))
@@ -111,6 +118,12 @@ def _print(out: Console, title: str, cells: Sequence[Sequence[str]], *, words: i
         shown.add_row(*map(escape, line))
     out.print(shown)
     out.print()
+
+
+def _print_page(out: Console, files: Sequence[Path]) -> None:
+    """All tables in Markdown, for a file or another program: a width of 80 would break their words."""
+    click.echo((files[0].parent / TABLES).read_text())
+    _print_files(out, files)
 
 
 def _print_files(out: Console, files: Sequence[Path]) -> None:

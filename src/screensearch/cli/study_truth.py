@@ -27,7 +27,8 @@ APPLICATIONS = tuple(
     "--app",
     "applications",
     multiple=True,
-    help="A synthetic application; may be repeated. Default: all, each with and without noise.",
+    help="A synthetic application, such as notepad or synthetic:notepad; may be repeated. Default: all, each "
+    "with and without noise.",
 )
 @click.option(
     "--run",
@@ -107,7 +108,7 @@ def _all_explored(
 ) -> Iterator[Path]:
     """The runs, application by application. The first seed's folder has the application's name alone."""
     settings = resolve(overrides=("explore.screenshots=none",))
-    for application in applications:
+    for application in (each.removeprefix("synthetic:") for each in applications):
         name = "".join(letter if letter.isalnum() else "-" for letter in application)
         for each in range(seed, seed + seeds):
             folder = out / (name if each == seed else f"{name}-seed-{each}")

@@ -28,6 +28,7 @@ from screensearch.explore.replay.plan import judge_of
 from screensearch.select.choose import policy_named
 from screensearch.study.conditions import Condition, Initial
 from screensearch.study.episode import run_episode
+from screensearch.study.files import conducted
 from screensearch.study.plan import Plan, StudyFolder
 from screensearch.study.suite import CORPUS, OpenSuite, open_suite
 from screensearch.study.trace import Failure, Place, Trace
@@ -67,34 +68,37 @@ def run_study(
     """
     check_no_loop_runs("a study")
     study = StudyFolder(Path(folder))
-    study.begin(plan)
-    shutil.rmtree(study.path / "working", ignore_errors=True)  # of processes that were killed
-    places = list(plan.places())
-    finished = {place: trace for place in places if (trace := study.trace(place)) is not None}
-    left = [
-        place for place in places if place not in finished or (retry_failed and not finished[place].complete)
-    ]
-    if left:
-        initial = _prepare(plan, study, suites, left)
-        tasks = [
-            Task(
-                folder=str(study.path),
-                suite=str(suites[place.suite]),
-                initial=initial[place.suite, place.condition],
-                condition=plan.condition(place.condition),
-                place=place,
-                steps=plan.steps,
-                seed=plan.seed,
-            )
-            for place in left
+    with conducted(study.path):
+        study.begin(plan)
+        shutil.rmtree(study.path / "working", ignore_errors=True)  # of processes that were killed
+        places = list(plan.places())
+        finished = {place: trace for place in places if (trace := study.trace(place)) is not None}
+        left = [
+            place
+            for place in places
+            if place not in finished or (retry_failed and not finished[place].complete)
         ]
-        done = len(places) - len(left)
-        for trace in _run_all(tasks, study, workers):
-            done += 1
-            on_episode(trace, done, len(places))
-    shutil.rmtree(study.path / "working", ignore_errors=True)
-    study.write_results(plan)
-    return [_there(study, place) for place in places]
+        if left:
+            initial = _prepare(plan, study, suites, left)
+            tasks = [
+                Task(
+                    folder=str(study.path),
+                    suite=str(suites[place.suite]),
+                    initial=initial[place.suite, place.condition],
+                    condition=plan.condition(place.condition),
+                    place=place,
+                    steps=plan.steps,
+                    seed=plan.seed,
+                )
+                for place in left
+            ]
+            done = len(places) - len(left)
+            for trace in _run_all(tasks, study, workers):
+                done += 1
+                on_episode(trace, done, len(places))
+        shutil.rmtree(study.path / "working", ignore_errors=True)
+        study.write_results(plan)
+        return [_there(study, place) for place in places]
 
 
 def _there(study: StudyFolder, place: Place) -> Trace:

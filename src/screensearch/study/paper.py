@@ -20,8 +20,6 @@ STAND_INS = {
 }
 """The paper's application that each of ours stands in for."""
 
-STARTS = 50
-
 SELECTOR: Mapping[tuple[str, str], Metrics] = {
     ("Notepad", "puct"): Metrics(1.000, 32.900, NAN, 361.960, 0.0608, NAN, 0.9796, NAN),
     ("Notepad", "greedy"): Metrics(0.240, 11.560, NAN, 78.500, -0.0505, NAN, 0.9951, NAN),

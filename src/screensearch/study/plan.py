@@ -1,5 +1,6 @@
 """What a study consists of, and its folder: every episode has a place, and is there whole or not at all.
 
+study.lock        taken by the process that runs it
 study.json        the plan: conditions, suites by their digests, starts, seeds, budget
 suites/           suites that were built for it
 initial/          the initial graph of a condition that needs one of its own
@@ -18,6 +19,7 @@ from screensearch.domain.document import decode_document, encode_document
 from screensearch.errors import FormatError, SettingsError, StoreFailed
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.study.conditions import Condition
+from screensearch.study.files import compressed_lines, naming
 from screensearch.study.suite import Suite
 from screensearch.study.trace import Place, Trace
 
@@ -119,7 +121,8 @@ class StudyFolder:
             content = (self.path / PLAN).read_bytes()
         except (FileNotFoundError, NotADirectoryError) as problem:
             raise SettingsError(f"there is no study at {self.path}: it has no {PLAN}") from problem
-        return decode_document(content, PLAN_KIND, Plan)
+        with naming(self.path / PLAN):
+            return decode_document(content, PLAN_KIND, Plan)
 
     def episode(self, place: Place) -> Path:
         """The file of an episode."""
@@ -141,13 +144,15 @@ class StudyFolder:
 
     def trace(self, place: Place) -> Trace | None:
         """A finished episode; None if it is not."""
+        path = self.episode(place)
         try:
-            content = self.episode(place).read_bytes()
+            content = path.read_bytes()
         except FileNotFoundError:
             return None
-        trace = decode_document(content, TRACE_KIND, Trace)
+        with naming(path, "remove it, and the episode is run again"):
+            trace = decode_document(content, TRACE_KIND, Trace)
         if trace.place != place:
-            raise FormatError(f"{self.episode(place)} is of another episode: {trace.place}; remove it")
+            raise FormatError(f"{path} is of another episode: {trace.place}; remove it")
         return trace
 
     def write_results(self, plan: Plan) -> None:
@@ -158,11 +163,9 @@ class StudyFolder:
 
 def read_results(path: Path) -> list[Trace]:
     """The episodes of a `results.jsonl.gz`, wherever it lies."""
-    try:
-        lines = gzip.decompress(path.read_bytes()).splitlines()
-    except (OSError, EOFError) as problem:
-        raise FormatError(f"cannot read {path}: {problem}; restore it from a copy") from problem
-    return [decode_document(line, TRACE_KIND, Trace) for line in lines]
+    lines = compressed_lines(path)
+    with naming(path):
+        return [decode_document(line, TRACE_KIND, Trace) for line in lines]
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -13,7 +13,13 @@ from screensearch.study.paper import FALSE_MERGE, PAIR_F1
 from screensearch.study.plan import RESULTS, Plan, write_whole
 from screensearch.study.statistics import LEVEL, RESAMPLES
 from screensearch.study.summary import StudySummary, curves_of, summarise
-from screensearch.study.tables import differences_markdown, factors_markdown, results_latex, results_markdown
+from screensearch.study.tables import (
+    differences_markdown,
+    factors_latex,
+    factors_markdown,
+    results_latex,
+    results_markdown,
+)
 from screensearch.study.trace import Failure, Trace
 
 TABLES = "tables.md"
@@ -38,7 +44,7 @@ def write_report(
     summary = summarise(plan, traces)
     files = {
         TABLES: tables_page(plan, summary, traces, matchings),
-        LATEX: results_latex(summary),
+        LATEX: results_latex(summary) + (factors_latex(summary, matchings) if matchings else ""),
         SUMMARY: msgspec.json.format(msgspec.json.encode(summary), indent=1).decode() + "\n",
     }
     names = [condition.name for condition in plan.conditions]
@@ -117,7 +123,8 @@ def failures(traces: Sequence[Trace]) -> list[str]:
     counted = [(why, sum(trace.failure is why for trace in traces)) for why in Failure]
     told = [f"{count} by {why.value}" for why, count in counted if count]
     returns = sum(trace.returns for trace in traces)
-    lines = [f"{returns} steps left the application; each was followed by a return to the start.", ""]
+    left = "1 step left" if returns == 1 else f"{returns} steps left"
+    lines = [f"{left} the application; each was followed by a return to the start.", ""]
     if told:
         lines = [f"Episodes that failed and are left out: {', '.join(told)}.", "", *lines]
     return lines

@@ -27,6 +27,7 @@ from screensearch.explore.replay.route import Route, RouteStep
 from screensearch.explore.run import Run, open_run
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.log import Log
+from screensearch.study.files import naming
 from screensearch.study.names import check_name
 from screensearch.study.starts import Cuts, Eligibility, Stratum
 
@@ -183,7 +184,8 @@ def read_suite(folder: Path) -> Suite:
         ) from problem
     except OSError as problem:
         raise StoreFailed(f"cannot read {path}: {problem}; check its permissions") from problem
-    suite = decode_document(content, KIND, Suite, version=VERSION)
+    with naming(path):
+        suite = decode_document(content, KIND, Suite, version=VERSION)
     if suite.digest != _digest(suite):
         raise FormatError(
             f"{path} was changed since it was built: its digest is not what it says; restore it from a copy"

@@ -19,8 +19,6 @@ from screensearch.study.trace import Metrics, Trace, measure
 
 METRICS = tuple(each.name for each in fields(Metrics))
 
-CURVES = ("states", "edges", "frontier", "ambiguity")
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

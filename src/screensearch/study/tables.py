@@ -6,14 +6,13 @@ parentheses.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from screensearch.study.conditions import FACTORS
+from screensearch.study.layout import beside, latex_table, number
 from screensearch.study.layout import latex_text as _latex
 from screensearch.study.layout import markdown as _markdown
-from screensearch.study.layout import number
 from screensearch.study.matching import Matching
 from screensearch.study.paper import STAND_INS, published
 from screensearch.study.statistics import Estimate
@@ -24,7 +23,7 @@ MACRO = "Macro-average"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A metric as a column: its name, its head in both languages, its decimals, which way is better."""
+    """A metric as a column: its name, its head in Markdown and in LaTeX, its decimals."""
 
     metric: str
     head: str
@@ -139,10 +138,9 @@ def _starts(row: Row) -> str:
 
 
 def _cell(summary: StudySummary, row: Row, column: Column) -> str:
-    ours = number(row.metrics[column.metric].mean, column.decimals)
     theirs = published(summary.study, row.suites, row.condition, summary.steps)
-    value = math.nan if theirs is None else getattr(theirs, column.metric)
-    return ours if math.isnan(value) else f"{ours} ({number(value, column.decimals)})"
+    value = None if theirs is None else getattr(theirs, column.metric)
+    return beside(row.metrics[column.metric].mean, value, column.decimals)
 
 
 # -- sensitivity, one line per factor -------------------------------------------------------------
@@ -150,7 +148,19 @@ def _cell(summary: StudySummary, row: Row, column: Column) -> str:
 
 def factors_markdown(summary: StudySummary, matchings: Sequence[Matching]) -> str:
     """The paper's table of one factor at a time: three values, their state AUC, and a diagnostic of each."""
-    lines = [["Application", "Parameter", "Values", "New-state AUC", "Diagnostic"], ["---"] * 5]
+    heads, *lines = factors_cells(summary, matchings)
+    return _markdown([heads, ["---"] * len(heads), *lines])
+
+
+def factors_latex(summary: StudySummary, matchings: Sequence[Matching]) -> str:
+    """The same for a paper; all of its cells are words."""
+    cells = factors_cells(summary, matchings)
+    return latex_table(cells, caption="One factor at a time.", words=len(cells[0]))
+
+
+def factors_cells(summary: StudySummary, matchings: Sequence[Matching]) -> list[list[str]]:
+    """The same, line by line; the first is the head."""
+    lines = [["Application", "Parameter", "Values", "New-state AUC", "Diagnostic"]]
     titles = {row.condition: row.title for row in summary.rows}
     for suites in dict.fromkeys(row.suites for row in summary.rows):
         rows = {row.condition: row for row in summary.rows if row.suites == suites}
@@ -165,7 +175,7 @@ def factors_markdown(summary: StudySummary, matchings: Sequence[Matching]) -> st
             lines.append(
                 [application(suites), factor, " / ".join(values), " / ".join(aucs), merges or revisits]
             )
-    return _markdown(lines)
+    return lines
 
 
 def _value(title: str, factor: str) -> str:

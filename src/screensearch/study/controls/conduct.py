@@ -18,6 +18,7 @@ from screensearch.explore.worker import means_of
 from screensearch.study.controls import trial as trials
 from screensearch.study.controls.figures import paste_seconds
 from screensearch.study.controls.plan import ControlFolder, ControlPlan, Place, PlannedApplication, Trial
+from screensearch.study.files import conducted
 from screensearch.study.names import name_of
 
 TRIES = 2
@@ -58,22 +59,23 @@ def run_controls(
     """
     check_no_loop_runs("a study")
     study = ControlFolder(Path(folder))
-    study.begin(plan)
-    total = len(list(plan.all_places()))
-    finished: list[Trial] = []
-    for application in plan.applications:
-        settings = settings_from_document(application.settings)
-        own: list[Trial] = []
-        for place in plan.places(application):
-            trial = study.trial(place)
-            if trial is None or (retry_failed and not trial.complete):
-                trial = _run(plan, settings, place, paste_seconds(own))
-                study.keep(trial)
-                on_trial(trial, len(finished) + len(own) + 1, total)
-            own.append(trial)
-        finished += own
-    study.write_results(plan)
-    return finished
+    with conducted(study.path):
+        study.begin(plan)
+        total = len(list(plan.all_places()))
+        finished: list[Trial] = []
+        for application in plan.applications:
+            settings = settings_from_document(application.settings)
+            own: list[Trial] = []
+            for place in plan.places(application):
+                trial = study.trial(place)
+                if trial is None or (retry_failed and not trial.complete):
+                    trial = _run(plan, settings, place, paste_seconds(own))
+                    study.keep(trial)
+                    on_trial(trial, len(finished) + len(own) + 1, total)
+                own.append(trial)
+            finished += own
+        study.write_results(plan)
+        return finished
 
 
 def _run(plan: ControlPlan, settings: Settings, place: Place, seconds: float | None) -> Trial:

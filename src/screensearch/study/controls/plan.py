@@ -20,6 +20,7 @@ import msgspec
 from screensearch.domain.document import decode_document, encode_document
 from screensearch.domain.screen import Screen
 from screensearch.errors import FormatError, SettingsError
+from screensearch.study.files import compressed_lines, naming
 from screensearch.study.names import check_name
 from screensearch.study.plan import PLAN, RESULTS, write_whole
 
@@ -203,13 +204,15 @@ class ControlFolder:
 
     def trial(self, place: Place) -> Trial | None:
         """A finished trial; None if it is not."""
+        path = self.file(place)
         try:
-            content = self.file(place).read_bytes()
+            content = path.read_bytes()
         except FileNotFoundError:
             return None
-        trial = decode_document(content, TRIAL_KIND, Trial)
+        with naming(path, "remove it, and the trial is run again"):
+            trial = decode_document(content, TRIAL_KIND, Trial)
         if trial.place != place:
-            raise FormatError(f"{self.file(place)} is of another trial: {trial.place}; remove it")
+            raise FormatError(f"{path} is of another trial: {trial.place}; remove it")
         return trial
 
     def write_results(self, plan: ControlPlan) -> None:
@@ -230,13 +233,12 @@ def read_plan(folder: Path) -> ControlPlan:
         content = (folder / PLAN).read_bytes()
     except (FileNotFoundError, NotADirectoryError) as problem:
         raise SettingsError(f"there are no controls at {folder}: it has no {PLAN}") from problem
-    return decode_document(content, PLAN_KIND, ControlPlan)
+    with naming(folder / PLAN):
+        return decode_document(content, PLAN_KIND, ControlPlan)
 
 
 def read_trials(path: Path) -> list[Trial]:
     """The trials of a `results.jsonl.gz`, wherever it lies."""
-    try:
-        lines = gzip.decompress(path.read_bytes()).splitlines()
-    except (OSError, EOFError) as problem:
-        raise FormatError(f"cannot read {path}: {problem}; restore it from a copy") from problem
-    return [decode_document(line, TRIAL_KIND, Trial) for line in lines]
+    lines = compressed_lines(path)
+    with naming(path):
+        return [decode_document(line, TRIAL_KIND, Trial) for line in lines]
