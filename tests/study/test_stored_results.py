@@ -25,7 +25,7 @@ def test_the_stored_tables_follow_from_the_stored_episodes(name: str) -> None:
     assert [trace.place for trace in traces] == list(plan.places())
     summary = summarise(plan, traces)
     assert results_markdown(summary) in (RESULTS / name / "tables.md").read_text()
-    assert results_latex(summary) == (RESULTS / name / "tables.tex").read_text()
+    assert results_latex(summary) in (RESULTS / name / "tables.tex").read_text()
 
 
 @pytest.mark.parametrize("name", ["mousepad", "thunar", "libreoffice-calc"])
