@@ -354,6 +354,24 @@ def test_stored_results_are_the_episodes_and_a_damaged_file_is_refused(
         read_results(tmp_path / "holed.gz")
 
 
+def test_a_study_goes_on_from_its_stored_results(
+    suite_folder: Path, finished: tuple[Path, list[Trace]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("study.json", "results.jsonl.gz"):
+        shutil.copy(finished[0] / name, tmp_path / name)
+    ran: list[matched.Task] = []
+    run_task = matched.run_task
+    monkeypatch.setattr(matched, "run_task", lambda task: ran.append(task) or run_task(task))
+    plan = plan_of(suite_folder)
+    assert run_study(plan, tmp_path, {"small": suite_folder}) == finished[1]
+    assert not ran
+    study = StudyFolder(tmp_path)
+    again = finished[1][0].place
+    study.episode(again).unlink()  # by somebody who wants to see it once more
+    assert run_study(plan, tmp_path, {"small": suite_folder}) == finished[1]
+    assert [task.place for task in ran] == [again]
+
+
 def test_a_study_is_run_by_one_process_at_a_time(suite_folder: Path, tmp_path: Path) -> None:
     plan = plan_of(suite_folder)
     with conducted(tmp_path), pytest.raises(RunBusy, match="is run by another process"):

@@ -71,6 +71,7 @@ def run_study(
     with conducted(study.path):
         study.begin(plan)
         shutil.rmtree(study.path / "working", ignore_errors=True)  # of processes that were killed
+        study.unpack()
         places = list(plan.places())
         finished = {place: trace for place in places if (trace := study.trace(place)) is not None}
         left = [

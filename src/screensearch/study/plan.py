@@ -24,6 +24,7 @@ from screensearch.study.suite import Suite
 from screensearch.study.trace import Place, Trace
 
 PLAN = "study.json"
+EPISODES = "episodes"
 RESULTS = "results.jsonl.gz"
 PLAN_KIND, TRACE_KIND = "study", "episode"
 
@@ -128,7 +129,7 @@ class StudyFolder:
         """The file of an episode."""
         return (
             self.path
-            / "episodes"
+            / EPISODES
             / place.suite
             / place.condition
             / f"s{place.start:03}-r{place.replicate}.json"
@@ -154,6 +155,17 @@ class StudyFolder:
         if trace.place != place:
             raise FormatError(f"{path} is of another episode: {trace.place}; remove it")
         return trace
+
+    def unpack(self) -> None:
+        """Lay out the episodes of a folder that was stored without them: its `results.jsonl.gz` has them all.
+
+        Where single episodes are missing, somebody took them away to have them run again.
+        """
+        if not (self.path / EPISODES).exists() and (self.path / RESULTS).exists():
+            aside = StudyFolder(self.path / "working")  # cleared away where this is cut short
+            for trace in read_results(self.path / RESULTS):
+                aside.keep(trace)
+            (aside.path / EPISODES).rename(self.path / EPISODES)
 
     def write_results(self, plan: Plan) -> None:
         """All episodes in one compressed file, one document per line, in the order of the plan."""
