@@ -108,11 +108,16 @@ class Cluster:
     def __init__(self, *actors: Actor) -> None:
         self._actors: Iterator[Actor] = iter(actors)
         self.avoided: list[str] = []
+        self.at_head: list[str] = []
         self.ended: list[Actor] = []
 
-    def place(self, kind: type, name: str, *, avoid: str, takes_slot: bool = False) -> Actor:
+    def place(
+        self, kind: type, name: str, *, avoid: str, takes_slot: bool = False, at_head: bool = False
+    ) -> Actor:
         actor = next(self._actors)
         self.avoided.append(avoid)
+        if at_head:
+            self.at_head.append(name)
         return actor
 
     def end(self, actor: Actor) -> None:
@@ -344,19 +349,75 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
     on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
     monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
-    troubles, waited, told = list[str](), list[float](), owners._told
-
-    async def noted(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
-        if "did not start" in str(otherwise):
-            waited.append(seconds)
-        await told(actor, seconds, otherwise)
-
-    monkeypatch.setattr(owners, "_told", noted)
+    troubles = list[str]()
     async with owned(monkeypatch, troubles) as held:
         await until(lambda: held.locate(0) is not None)
-    assert waited == [0.1, 0.2, 0.2, 0.2]
-    assert len(troubles) == 3
-    assert all("its process did not start within" in trouble for trouble in troubles)
+    waited = [trouble.rpartition("its process did not start within ")[2] for trouble in troubles]
+    assert waited == ["0.1 s", "0.2 s", "0.2 s"]
+
+
+DARK = shard_key(Metadata("app", "dark", "1.0", "main"))
+
+
+async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_company_beside_the_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its node may have been cut off a moment ago."""
+    first, cut_off, beside = Actor(*[SERVING] * 1000), Actor(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, first, cut_off, beside)
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: held.locate(0) is not None)
+        assert held.shard(DARK) == 1
+        await until(lambda: held.locate(1) is not None)
+        assert held.locate(1) == Place(1, 2, "run/owner/1/2")
+        assert cluster.at_head == ["run/owner/1/2"]
+        assert cluster.ended == [cut_off]
+
+
+async def test_of_two_that_start_the_first_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    late, beside = Actor(), Actor()
+    cluster = on(monkeypatch, Actor(*[SERVING] * 1000), late, beside)
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: held.locate(0) is not None)
+        held.shard(DARK)
+        await until(lambda: cluster.at_head == ["run/owner/1/2"])
+        late.say(*[SERVING] * 1000)
+        await until(lambda: held.locate(1) == Place(1, 1, "run/owner/1/1"))
+        assert cluster.ended == [beside]
+
+
+async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine that starts everything at once is not to start more."""
+    slow = Actor()
+    cluster = on(monkeypatch, slow)
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.01)
+    async with owned(monkeypatch, []) as held:
+        await asyncio.sleep(0.1)
+        slow.say(*[SERVING] * 1000)
+        await until(lambda: held.locate(0) == Place(0, 1, "run/owner/0/1"))
+    assert not cluster.at_head
+    assert not cluster.ended
+
+
+async def test_a_log_that_may_be_somebody_elses_is_not_taken_because_a_process_started_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Noted(Actor):
+        async def _open(self, *arguments: Any, **named: Any) -> None:
+            asked.append(named["take_over"])
+
+    asked = list[bool]()
+    on(monkeypatch, Actor(), Noted(*[SERVING] * 1000))
+    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    await until(lambda: held.locate(0) is not None)
+    held.end()
+    assert asked == [False]
 
 
 class Locked:

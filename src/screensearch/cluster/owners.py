@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -57,6 +58,10 @@ START_SECONDS = 30.0
 long: where all is that busy, none of them would ever be done."""
 
 LONGEST_START_SECONDS = 480.0
+
+LATE_SECONDS = 3.5
+"""After so long another one is started beside it, if owners of other shards are at work: it may be on a node
+that is gone."""
 
 OPEN_SECONDS = 600.0
 """For so long an owner may fold a log before it is taken for stuck."""
@@ -117,8 +122,9 @@ class Owners:
         found: list[Shard] = []
         for number in sorted({*numbers, *promised}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            ours = anew or number not in numbers
-            found.append(Shard(number, steps, ours, promised.get(number), generations.get(number, 0)))
+            generation = generations.get(number, 0)
+            ours = anew or bool(generation) or number not in numbers
+            found.append(Shard(number, steps, ours, promised.get(number), latest=generation))
         await asyncio.gather(*map(self._adopt, found))  # those that are silent are waited for together
         for shard in found:
             self._have(shard)
@@ -149,11 +155,11 @@ class Owners:
 
     async def _adopt(self, shard: Shard) -> None:
         """Let an owner go on that was at work before: it need not be replaced, if it can be heard of."""
-        name = owner_name(self._job.run, shard.number, shard.generation)
-        actor = await asyncio.to_thread(find_actor, name) if shard.generation else None
+        name = owner_name(self._job.run, shard.number, shard.latest)
+        actor = await asyncio.to_thread(find_actor, name) if shard.latest else None
         if actor is None:
             return
-        shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
+        shard.actor, shard.place = actor, Place(shard.number, shard.latest, name)
         if await self._look(shard) or shard.report is None or not shard.report.epoch:
             end(actor)
             return
@@ -299,13 +305,14 @@ class Owners:
         doubted = time.monotonic() - shard.doubted < DOUBT_AGAIN_SECONDS
         if doubted or shard.ready is not None or shard.report is None:
             return
-        shard.latest = 1 + max(shard.generation, shard.latest)
+        with contextlib.suppress(Gone):  # another one is placed when it is needed
+            shard.ready = await self._place(shard, avoid=shard.report.node_id)
+
+    async def _place(self, shard: Shard, *, avoid: str = "", at_head: bool = False) -> Ready:
+        shard.latest += 1
         name = owner_name(self._job.run, shard.number, shard.latest)
-        try:
-            actor = await asyncio.to_thread(place, ShardOwner, name, avoid=shard.report.node_id)
-        except Gone:  # another one is placed when it is needed
-            return
-        shard.ready = Ready(shard.latest, actor)
+        actor = await asyncio.to_thread(place, ShardOwner, name, avoid=avoid, at_head=at_head)
+        return Ready(shard.latest, name, actor)
 
     async def _records_at_last(self, number: int) -> bool:
         """The same at the end of the time in which its owner may be silent, so that it costs no more time."""
@@ -326,16 +333,12 @@ class Owners:
         """Another owner for a shard. All but the first of an exploration take the log from the one before."""
         if shard.report is None and shard.steps == 0:
             await self.shares.endow(shard)
-        ready, shard.ready = shard.ready, None
-        shard.generation = 1 + max(shard.generation, shard.latest) if ready is None else ready.generation
-        take_over = shard.generation > 1 or shard.ours or self._job.take_over
-        name = owner_name(self._job.run, shard.number, shard.generation)
-        workers = self._workers(shard.number)
-        actor: Any = None if ready is None else ready.actor
+        take_over = shard.ours or self._job.take_over
+        owner: Ready | None = None
         try:
-            if actor is None:
-                actor = await asyncio.to_thread(place, ShardOwner, name, avoid=shard.avoid)
-            opening = actor.open.remote(
+            owner = await self._started(shard)
+            workers = self._workers(shard.number)
+            opening = owner.actor.open.remote(
                 self._job,
                 shard.number,
                 shard.steps,
@@ -343,24 +346,64 @@ class Owners:
                 lives=workers.lives,
                 at_work=workers.at_work,
             )
-            await _opened(actor, opening, min(START_SECONDS * 2.0**shard.slow_starts, LONGEST_START_SECONDS))
-            shard.report = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
+            await _opened(owner.actor, opening)
+            shard.report = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
             if self._stopping:
-                await ask(actor.stop.remote(), seconds=SILENT_SECONDS)
+                await ask(owner.actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             shard.slow_starts += isinstance(problem, _NotStarted)
             self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
-            if actor is not None:
-                end(actor)
+            if owner is not None:
+                end(owner.actor)
+                # It may have opened it all the same, unless it said that it has not.
+                shard.ours = shard.ours or not isinstance(cause_of(problem), ScreenSearchError)
             self._lose_hope(shard, cause_of(problem), take_over=take_over)
             await asyncio.sleep(LOOK_SECONDS)
             return
-        shard.refusals = shard.slow_starts = 0
+        shard.ours, shard.refusals, shard.slow_starts = True, 0, 0
         if shard.report is not None:
             shard.key = shard.report.key or shard.key
             shard.steps = shard.report.limit
-        shard.actor, shard.place = actor, Place(shard.number, shard.generation, name)
+        shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
         shard.serving.set()
+
+    async def _started(self, shard: Shard) -> Ready:
+        """The next owner of a shard, as soon as its process says how it is.
+
+        If it keeps silent while owners of other shards are at work, its node may be gone and Ray may not know
+        it yet. Then one more is started beside this conductor, where there is a node for certain, and whoever
+        is first is taken.
+        """
+        seconds = min(START_SECONDS * 2.0**shard.slow_starts, LONGEST_START_SECONDS)
+        until, hearing = time.monotonic() + seconds, dict[asyncio.Future[Any], Ready]()
+
+        def listen(to: Ready) -> None:
+            hearing[asyncio.ensure_future(ask(to.actor.report.remote()))] = to
+
+        ready, shard.ready = shard.ready, None
+        listen(ready or await self._place(shard, avoid=shard.avoid))
+        try:
+            doubted = False
+            while (left := until - time.monotonic()) > 0:
+                look = left if doubted else min(left, LATE_SECONDS)
+                done, _ = await asyncio.wait(hearing, timeout=look, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    owner = hearing.pop(each)
+                    if each.exception() is None:
+                        return owner
+                    end(owner.actor)
+                    if not hearing:
+                        await each  # raises what became of it
+                others = (each for each in self._shards.values() if each is not shard)
+                if not doubted and not done and any(each.serving.is_set() for each in others):
+                    doubted = True
+                    with contextlib.suppress(Gone):
+                        listen(await self._place(shard, at_head=True))
+            raise _NotStarted(f"its process did not start within {seconds:g} s")
+        finally:
+            for each, owner in hearing.items():
+                each.cancel()
+                end(owner.actor)
 
     def _lose_hope(self, shard: Shard, problem: BaseException, *, take_over: bool) -> None:
         """End the run if another try would fail as this one did. A database that is away comes back."""
@@ -377,14 +420,12 @@ class Owners:
             self._hopeless.set_exception(problem)
 
 
-async def _opened(actor: Any, opening: Any, start_seconds: float) -> None:
+async def _opened(actor: Any, opening: Any) -> None:
     """Wait until an owner has opened its log, for as long as it says how it is: it may have much to fold."""
     waiting = asyncio.ensure_future(ask(opening, seconds=OPEN_SECONDS))
     try:
-        late = _NotStarted(f"its process did not start within {start_seconds:.0f} s")
-        await _told(actor, start_seconds, late)
         while not (await asyncio.wait([waiting], timeout=LOOK_SECONDS))[0]:
-            await _told(actor, SILENT_SECONDS, TimeoutError(_SILENT))
+            await _told(actor)
         try:
             await waiting
         except TimeoutError:
@@ -393,12 +434,12 @@ async def _opened(actor: Any, opening: Any, start_seconds: float) -> None:
         waiting.cancel()
 
 
-async def _told(actor: Any, seconds: float, otherwise: TimeoutError) -> None:
-    """Hear how an owner is; raises that when it does not say."""
+async def _told(actor: Any) -> None:
+    """Hear how an owner is; raises when it does not say."""
     try:
-        await ask(actor.report.remote(), seconds=seconds)
+        await ask(actor.report.remote(), seconds=SILENT_SECONDS)
     except TimeoutError:
-        raise otherwise from None
+        raise TimeoutError(_SILENT) from None
 
 
 def _words(problem: BaseException) -> str:

@@ -18,6 +18,7 @@ class Ready:
     """An owner that has not opened its log."""
 
     generation: int
+    name: str
     actor: Any
 
 
@@ -29,7 +30,6 @@ class Shard:
     steps: int | None  # that its owners may grant in all, those taken before included
     ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
     key: ShardKey | None = None
-    generation: int = 0  # of its latest owner
     place: Place | None = None
     actor: Any = None
     report: OwnerReport | None = None
@@ -39,7 +39,7 @@ class Shard:
     slow_starts: int = 0  # owners in a row whose process did not start in time
     avoid: str = ""  # the node on which its latest owner became silent
     ready: Ready | None = None  # the next owner, since this one is silent
-    latest: int = 0  # generation that was made ready
+    latest: int = 0  # generation that was placed
     doubted: float = -math.inf  # when one was last made ready for nothing
 
     @property
@@ -59,11 +59,12 @@ class Shard:
 
     def view(self) -> OwnerView:
         state, report = "serving" if self.serving.is_set() else "opening", self.report
+        generation = self.latest if self.place is None else self.place.generation
         if report is None:
-            return OwnerView(self.number, self.generation, state)
+            return OwnerView(self.number, generation, state)
         return OwnerView(
             shard=self.number,
-            generation=self.generation,
+            generation=generation,
             state=state,
             node=report.node,
             process=report.process,
