@@ -4,9 +4,12 @@ The first picture of the map within 3 s of opening the page, p99 of a state's pa
 ≤ 100 ms, the server within 500 MB. A real `screensearch view` serves a generated run (`view_run.py`) to a
 real headless Chromium, which draws in software: there is no graphics card. The first picture is judged twice:
 of an address that is opened the moment it is printed, before the server has made its search ready, and of a
-server that is ready. The command prints the address when it has read the run; how long that takes, and how
-much of the processor, is told beside it. Memory is the most that the server ever had, with every kind of page
-asked for. The baseline of each answer is the smallest one that the same server gives, the list of its runs.
+server that is ready. How fluently the map moves is told beside it: every frame of what a user does, with what
+scripts and drawing took of the processor; once with the page put together in memory, as Chromium does without
+a graphics card, and once by the computed GL. The command prints the address when it has read the run; how
+long that takes, and how much of the processor, is told beside it. Memory is the most that the server ever
+had, with every kind of page asked for. The baseline of each answer is the smallest one that the same server
+gives, the list of its runs.
 
     python benchmarks/view.py [--json] [--run FOLDER] [--pages 1000] [--searches 300] [--out FILE]
 """
@@ -32,7 +35,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from machine import describe_machine
 from outcome import parser_for, tell
 from processes import read
-from view_browser import measure_browser
+from view_browser import measure_first_picture, measure_moves
 from view_run import make_run
 
 FIRST_PICTURE_SECONDS = 3.0
@@ -176,24 +179,27 @@ def measure(run: Path, pages: int, searches: int) -> dict[str, Any]:
     with served(run) as server:
         up, reading = time.perf_counter() - began, server.cpu_milliseconds()
         name = run.resolve().name
-        cold = measure_browser(server.address, name, moves=False)
+        cold = measure_first_picture(server.address, name)
         info = json.loads(Asker(server).ask("/api/runs", zipped=False)[1])["runs"][0]
         answers = measure_answers(server, name, info["states"], pages, searches)
         kinds = measure_kinds(server, name, info["states"] - 1)
-        warm = [measure_browser(server.address, name, moves=place == 2) for place in range(3)]
+        first = sorted(measure_first_picture(server.address, name) for _ in range(3))
+        frames = {
+            "composed in memory": measure_moves(server.address, name, "in memory"),
+            "composed by GL": measure_moves(server.address, name, "by GL"),
+        }
         memory = {
             "megabytes": round(server.megabytes(), 1),
             "most_megabytes": round(server.megabytes("VmHWM"), 1),
         }
-    first = sorted(each["first_picture_seconds"] for each in warm)
     return {
         "run": {"states": info["states"], "edges": info["edges"]},
         "command_until_address_seconds": round(up, 2),
         "command_until_address_cpu_seconds": round(reading / 1000, 2),
-        "first_picture_right_after_start_seconds": cold["first_picture_seconds"],
+        "first_picture_right_after_start_seconds": cold,
         "first_picture_seconds": first[1],
         "first_picture_of_all_repeats": first,
-        "frames": warm[-1]["frames"],
+        "frames": frames,
         **answers,
         "first_of_its_kind_milliseconds": kinds,
         "server": memory,
