@@ -118,7 +118,8 @@ export function sign(
   context.stroke();
   if (size < 4) return;
   context.fillStyle = ground;
-  context.font = `bold ${size * 1.5}px system-ui, sans-serif`;
+  // In whole pixels: each new size of letters is made ready first, in every frame of a zoom.
+  context.font = `bold ${Math.round(size * 1.5)}px system-ui, sans-serif`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.fillText(mark, x, y + 0.5);

@@ -29,23 +29,28 @@ export class Room {
   }
 
   isFree(left: number, top: number, right: number, bottom: number): boolean {
-    const [from, to, low, end] = this.squares(left, top, right, bottom);
-    for (let row = from; row < to; row += 1) {
+    const low = this.column(left);
+    const end = this.column(right);
+    const to = this.row(bottom);
+    for (let row = this.row(top); row < to; row += 1) {
       for (let column = low; column < end; column += 1) if (this.taken[row * this.columns + column] === 1) return false;
     }
     return true;
   }
 
   take(left: number, top: number, right: number, bottom: number): void {
-    const [from, to, low, end] = this.squares(left, top, right, bottom);
-    for (let row = from; row < to; row += 1) this.taken.fill(1, row * this.columns + low, row * this.columns + end);
+    const low = this.column(left);
+    const end = Math.max(this.column(right), low);
+    const to = this.row(bottom);
+    for (let row = this.row(top); row < to; row += 1) this.taken.fill(1, row * this.columns + low, row * this.columns + end);
   }
 
-  private squares(left: number, top: number, right: number, bottom: number): [number, number, number, number] {
-    const within = (value: number, most: number) => Math.min(Math.max(Math.round(value / cell), 0), most);
-    const low = within(left, this.columns);
-    const from = within(top, this.rows);
-    return [from, within(bottom, this.rows), low, Math.max(within(right, this.columns), low)];
+  private column(x: number): number {
+    return Math.min(Math.max(Math.round(x / cell), 0), this.columns);
+  }
+
+  private row(y: number): number {
+    return Math.min(Math.max(Math.round(y / cell), 0), this.rows);
   }
 }
 
