@@ -138,6 +138,24 @@ def test_a_map_that_was_moved_lets_one_go(surfer: Surfer, ledger: Viewer) -> Non
     expect(page).to_have_url(re.compile("#/figures/"))
 
 
+def test_a_drag_moves_the_map_and_no_sheet_without_anything_on_it_is_drawn(
+    surfer: Surfer, ledger: Viewer
+) -> None:
+    page = surfer.go(ledger.at(f"#/map/{RUN}"))
+    surfer.until("performance.getEntriesByName('screensearch:map-drawn').length > 0")
+    shown = """[...document.querySelectorAll('.map-stage canvas')]
+        .filter((sheet) => sheet.checkVisibility({visibilityProperty: true}))
+        .map((sheet) => sheet.className.replace('sigma-', ''))"""
+    assert set(page.evaluate(shown)) <= {"edges", "nodes", "near", "mouse"}
+    page.locator(".sigma-mouse").drag_to(page.locator(".sigma-mouse"), target_position={"x": 30, "y": 30})
+    expect(page).to_have_url(re.compile(r"[?&]x="))
+    surfer.until("!document.querySelector('.map-stage').classList.contains('moving')")
+    page.keyboard.press("n")
+    surfer.until(f"{shown}.includes('focus')")
+    page.keyboard.press("Escape")
+    surfer.until(f"!{shown}.includes('focus')")
+
+
 def test_keys_pressed_quickly_all_move_the_map_and_the_whole_of_it_needs_no_place_in_the_address(
     surfer: Surfer, ledger: Viewer
 ) -> None:

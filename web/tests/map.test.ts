@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Map as StateMap } from "../src/api/types";
 import { isFiltering, noFilters, readFilters, visible } from "../src/map/filters";
-import { aspect, border, pictureWidth, projected, spotAt, type Projection, type Spot } from "../src/map/geometry";
+import { aspect, border, pictureWidth, projected, spotAt, spotOf, type Projection, type Spot } from "../src/map/geometry";
+import { changes } from "../src/map/look";
+import type { Look } from "../src/map/overlay";
 import { farLinks, freeRoom, makeScene, neighbours, placeOf, runOf, wordOf } from "../src/map/scene";
 import { curve, times } from "../src/map/Timeline";
 import { sorted } from "../src/pages/StatesPage";
@@ -112,6 +114,23 @@ describe("filters", () => {
   });
 });
 
+describe("another look", () => {
+  const scene = makeScene([map("a")]);
+  const look = (shown: number[], colours = ["red", "red", "red"], far = "grey") =>
+    ({ shown: Uint8Array.from(shown), colours, palette: { far } }) as unknown as Look;
+  const before = look([1, 1, 1]);
+
+  it.each([
+    ["of the same", look([1, 1, 1]), [], []],
+    ["without a state takes its links along", look([1, 0, 1]), [1], [0, 1]],
+    ["in another colour leaves links alone", look([1, 1, 1], ["red", "blue", "red"]), [1], []],
+    ["on another ground is one of all links", look([1, 1, 1], ["red", "red", "red"], "white"), [], [0, 1, 2]],
+  ])("%s", (_name, after, places, links) => {
+    expect(changes(scene, farLinks(scene), before, after)).toEqual({ places, links });
+    expect(changes(scene, farLinks(scene), after, before)).toEqual({ places, links });
+  });
+});
+
 describe("geometry", () => {
   const projection: Projection = { scaleX: 2, shiftX: 10, scaleY: -2, shiftY: 20, width: 100, height: 100 };
   const disc: Spot = { place: 0, x: 50, y: 50, halfWidth: 5, halfHeight: 5, pictured: false };
@@ -119,6 +138,16 @@ describe("geometry", () => {
 
   it("projects the layout with y upwards", () => {
     expect(projected(projection, 5, 5)).toEqual([20, 10]);
+  });
+
+  it("writes a spot into one that was another, and nothing of that is left", () => {
+    const scene = makeScene([map("a")]);
+    const room = Float64Array.of(20, 20, 20);
+    for (const place of [0, 1, 2]) {
+      const used = { ...picture };
+      expect(spotOf(scene, place, projection, room, 3, true, used)).toBe(used);
+      expect(used).toEqual(spotOf(scene, place, projection, room, 3, true));
+    }
   });
 
   it("ends arrows at the border of discs and of pictures", () => {
@@ -131,6 +160,9 @@ describe("geometry", () => {
     expect(spotAt([disc, picture], 78, 68)?.place).toBe(1);
     expect(spotAt([{ ...disc, x: 52 }, picture], 53, 50)?.place).toBe(0);
     expect(spotAt([disc], 70, 50)).toBeNull();
+    expect(spotAt([disc], 58.5, 50)?.place).toBe(0);
+    expect(spotAt([disc], 57, 57)).toBeNull();
+    expect(spotAt([picture], 81, 50)).toBeNull();
   });
 
   it("gives more visited states a larger picture, within their room", () => {

@@ -1,15 +1,17 @@
 /**
  * The map on its canvases. Sigma draws all discs and, from afar, all links with WebGL; what needs pictures, words
- * or emphasis is drawn over it in two dimensions, and only for what is in view. So the cost of a frame does not
- * grow with the map beyond what WebGL takes, and hovering touches only the neighbourhood.
+ * or emphasis is drawn over it in two dimensions, and only for what is in view. So a frame costs what WebGL takes and
+ * one look at where each state is. What looks at all states and links anew is done for a new scene only.
  */
 
 import { MultiDirectedGraph } from "graphology";
 import Sigma from "sigma";
 import { EdgeArrowProgram, EdgeLineProgram, NodePointProgram } from "sigma/rendering";
+import type { RenderParams } from "sigma/types";
 import { onThemeChange } from "../theme";
 import { spotAt, type Projection, type Spot } from "./geometry";
-import { isDimming, Overlay, type Focus, type Look } from "./overlay";
+import { changes } from "./look";
+import { isDimming, isFocused, Overlay, type Focus, type Look } from "./overlay";
 import { extent, farLinks, freeRoom, type Scene } from "./scene";
 import { radius, thickness } from "./scales";
 import { Thumbnails } from "./thumbnails";
@@ -30,6 +32,9 @@ export interface MapEvents {
   onDrawn: () => void;
 }
 
+/** More links than this are not drawn while the map moves. */
+const mostMovingLinks = 6000;
+
 type CameraState = ReturnType<ReturnType<Sigma["getCamera"]>["getState"]>;
 
 interface Layers {
@@ -42,6 +47,18 @@ class Discs extends NodePointProgram {
   constructor(gl: WebGLRenderingContext, _picking: WebGLFramebuffer | null, renderer: Sigma) {
     super(gl, null, renderer);
   }
+}
+
+/**
+ * Sigma's lines, but not while the map moves: tens of thousands are too many for a frame without a graphics card.
+ * Sigma's own `hideEdgesOnMove` looks at each state and link anew whenever the mouse lets go, and not at fingers.
+ */
+function restingLines(isMoving: () => boolean) {
+  return class extends EdgeLineProgram {
+    override render(params: RenderParams): void {
+      if (!isMoving()) super.render(params);
+    }
+  };
 }
 
 /** Two sheets below the one that takes the mouse; plain memory where there is no graphics card to draw on them. */
@@ -77,10 +94,12 @@ export class MapCanvas {
   private scene: Scene | null = null;
   private look: Look | null = null;
   private focus: Focus = { hovered: null, selected: null, path: [] };
+  private far: number[] = [];
   private room: Float64Array = new Float64Array(0);
   private radii: Float32Array = new Float32Array(0);
   private spots: Spot[] = [];
   private fitted = true;
+  private moving = false;
   private box = { x: 0, y: 0, span: 1 };
   private redraw = 0;
   private settle: ReturnType<typeof setTimeout> | undefined;
@@ -114,21 +133,22 @@ export class MapCanvas {
     this.room = freeRoom(scene);
     this.radii = this.fittingRadii(scene);
     const graph = this.makeGraph(scene);
-    if (this.sigma) {
-      if (this.fitted) this.frame();
-      this.sigma.setGraph(graph);
-      this.keepPoint(before);
-    } else {
-      this.sigma = this.makeSigma(graph);
-      this.frame();
-      this.sigma.refresh();
-    }
+    this.sigma ??= this.makeSigma(graph.size > mostMovingLinks);
+    if (this.fitted) this.frame();
+    this.sigma.setGraph(graph);
+    this.keepPoint(before);
   }
 
   /** Other colours or another choice of what is shown. */
   setLook(look: Look): void {
+    const { scene, look: before } = this;
+    if (look === before) return; // it came with the scene
     this.look = look;
-    this.sigma?.refresh();
+    if (!scene || !before) return;
+    const { places, links } = changes(scene, this.far, before, look);
+    const partialGraph = { nodes: places.map(String), edges: links.map(String) };
+    this.stir(); // it may be the first of many, as while a slider is dragged
+    this.sigma?.refresh({ partialGraph, skipIndexation: true, schedule: true });
   }
 
   setFocus(focus: Focus): void {
@@ -154,15 +174,17 @@ export class MapCanvas {
       ? { x: 0.5 + (view.x - x) / span, y: 0.5 + (view.y - y) / span, ratio: view.z / span, angle: 0 }
       : { x: 0.5, y: 0.5, ratio: 1, angle: 0 };
     if (animate && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.travel(state, 250);
-    else this.sigma.getCamera().setState(state);
+    else {
+      this.sigma.getCamera().setState(state);
+      this.setMoving(false); // it is there
+    }
   }
 
   /** The whole of what is shown, filters considered. */
   fit(): void {
     if (!this.sigma) return;
-    this.frame();
+    if (this.frame()) this.sigma.refresh();
     this.fitted = true;
-    this.sigma.refresh();
     this.setView(null, true);
     this.events.onView(null);
   }
@@ -219,7 +241,8 @@ export class MapCanvas {
     for (let place = 0; place < scene.size; place += 1) {
       graph.addNode(place, { x: scene.x[place], y: scene.y[place], place });
     }
-    for (const link of farLinks(scene)) {
+    this.far = farLinks(scene);
+    for (const link of this.far) {
       const source = links.source[link];
       const target = links.target[link];
       graph.addDirectedEdgeWithKey(link, source, target, { link, source, target });
@@ -227,17 +250,17 @@ export class MapCanvas {
     return graph;
   }
 
-  private makeSigma(graph: MultiDirectedGraph): Sigma {
-    const crowded = graph.size > 6000;
-    const sigma = new Sigma(graph, this.container, {
+  /** Without states yet: each graph that Sigma is given it looks at whole, and the first needs its frame before. */
+  private makeSigma(crowded: boolean): Sigma {
+    this.container.classList.toggle("crowded", crowded);
+    const sigma: Sigma = new Sigma(new MultiDirectedGraph(), this.container, {
       allowInvalidContainer: true, // a page that is only just laid out has no width yet; the observer tells of it
       renderLabels: false,
       zIndex: false,
-      hideEdgesOnMove: crowded,
       defaultEdgeType: crowded ? "line" : "arrow",
       defaultNodeType: "point",
       nodeProgramClasses: { point: Discs },
-      edgeProgramClasses: { arrow: EdgeArrowProgram, line: EdgeLineProgram },
+      edgeProgramClasses: { arrow: EdgeArrowProgram, line: restingLines(() => this.moving) },
       defaultDrawNodeHover: () => undefined,
       stagePadding: 48,
       minEdgeThickness: crowded ? 0.4 : 0.8,
@@ -255,7 +278,7 @@ export class MapCanvas {
         const shown = this.look?.shown;
         const hidden = shown?.[data["source"] as number] !== 1 || shown[data["target"] as number] !== 1;
         const count = this.scene?.links.count[data["link"] as number] ?? 1;
-        return { size: thickness(count, graph.size), color: this.look?.palette.far ?? "#888", hidden };
+        return { size: thickness(count, sigma.getGraph().size), color: this.look?.palette.far ?? "#888", hidden };
       },
     });
     this.layers = makeLayers(sigma);
@@ -285,10 +308,10 @@ export class MapCanvas {
     return sigma;
   }
 
-  /** Sigma's unit square is what is shown now; the camera speaks in it. */
-  private frame(): void {
+  /** Sigma's unit square is what is shown now; the camera speaks in it. Tells whether it was another before. */
+  private frame(): boolean {
     const { scene, look, sigma } = this;
-    if (!scene || !sigma) return;
+    if (!scene || !sigma) return false;
     let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
     for (let place = 0; place < scene.size; place += 1) {
       if (look?.shown[place] !== 1) continue;
@@ -297,14 +320,17 @@ export class MapCanvas {
       bottom = Math.min(bottom, scene.y[place] ?? 0);
       top = Math.max(top, scene.y[place] ?? 0);
     }
-    if (left > right) return;
+    if (left > right) return false;
     const least = 0.5;
     if (right - left < least && top - bottom < least) {
       [left, right] = [left - least, right + least];
       [bottom, top] = [bottom - least, top + least];
     }
     this.box = { x: (left + right) / 2, y: (bottom + top) / 2, span: Math.max(right - left, top - bottom) };
+    const known = sigma.getCustomBBox();
+    if (known && [left, right, bottom, top].join() === [...known.x, ...known.y].join()) return false;
     sigma.setCustomBBox({ x: [left, right], y: [bottom, top] });
+    return true;
   }
 
   /** The selected state on the screen before the map changes, so that it can stay there. */
@@ -363,6 +389,7 @@ export class MapCanvas {
     );
     this.spots = spots;
     this.container.classList.toggle("near", pictured);
+    this.container.classList.toggle("focused", isFocused(this.focus));
   }
 
   private placeAt(x: number, y: number): number | null {
@@ -376,8 +403,24 @@ export class MapCanvas {
     // Also on the way to the whole map something else is seen.
     this.fitted = Math.max(Math.abs(x - 0.5), Math.abs(y - 0.5), Math.abs(ratio - 1)) <= 1e-6;
     this.thumbnails.moveOn();
+    this.stir();
+  }
+
+  /** Something moves; when nothing did for a while, the map is at rest again. */
+  private stir(): void {
+    this.setMoving(true);
     clearTimeout(this.settle);
-    this.settle = setTimeout(() => this.events.onView(this.view()), 250);
+    this.settle = setTimeout(() => {
+      this.setMoving(false);
+      this.events.onView(this.view());
+    }, 250);
+  }
+
+  private setMoving(moving: boolean): void {
+    if (moving === this.moving) return;
+    this.moving = moving;
+    this.container.classList.toggle("moving", moving);
+    if (!moving) this.sigma?.scheduleRender();
   }
 
   private readonly onPointer = (event: PointerEvent) => {

@@ -40,17 +40,18 @@ export function pictureWidth(room: number, visits: number, projection: Projectio
   return Math.min(room * Math.abs(projection.scaleX) * roomShare * eager, mostPicture);
 }
 
+/** Where a state is, written `into` a spot if there is one to be used again. */
 export function spotOf(
   scene: Scene, place: number, projection: Projection, room: Float64Array, radius: number, pictures: boolean,
+  into: Spot = { place, x: 0, y: 0, halfWidth: 0, halfHeight: 0, pictured: false },
 ): Spot {
-  const [x, y] = projected(projection, scene.x[place] ?? 0, scene.y[place] ?? 0);
+  [into.x, into.y] = projected(projection, scene.x[place] ?? 0, scene.y[place] ?? 0);
   const width = pictures ? pictureWidth(room[place] ?? 0, scene.visits[place] ?? 0, projection) : 0;
-  const pictured = width >= leastPicture && scene.picture[place] === 1;
-  return {
-    place, x, y, pictured,
-    halfWidth: pictured ? width / 2 : radius,
-    halfHeight: pictured ? (width * aspect) / 2 : radius,
-  };
+  into.place = place;
+  into.pictured = width >= leastPicture && scene.picture[place] === 1;
+  into.halfWidth = into.pictured ? width / 2 : radius;
+  into.halfHeight = into.pictured ? (width * aspect) / 2 : radius;
+  return into;
 }
 
 export function inView(spot: Spot, projection: Projection): boolean {
@@ -81,6 +82,7 @@ export function spotAt(spots: Iterable<Spot>, x: number, y: number, slack = 4): 
   for (const spot of spots) {
     const dx = Math.abs(x - spot.x);
     const dy = Math.abs(y - spot.y);
+    if (dx > spot.halfWidth + slack || dy > spot.halfHeight + slack) continue; // as nearly all are
     const holds = spot.pictured
       ? dx <= spot.halfWidth && dy <= spot.halfHeight
       : Math.hypot(dx, dy) <= spot.halfWidth + slack;

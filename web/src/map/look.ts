@@ -3,6 +3,7 @@
 import { colour, isDark } from "../theme";
 import type { Colours } from "./draw";
 import { categoryColour, otherCategory, categories, ramp, rampColour, type ColourBy } from "./scales";
+import type { Look } from "./overlay";
 import type { Scene } from "./scene";
 
 export interface Key {
@@ -25,6 +26,18 @@ export function palette(): Colours {
     bad: colour("--bad"),
     good: colour("--good"),
   };
+}
+
+/** The places, and of these links those, that do not look as they did. */
+export function changes(scene: Scene, links: number[], before: Look, after: Look): { places: number[]; links: number[] } {
+  const places: number[] = [];
+  for (let place = 0; place < scene.size; place += 1) {
+    if (before.shown[place] !== after.shown[place] || before.colours[place] !== after.colours[place]) places.push(place);
+  }
+  const { source, target } = scene.links;
+  const isShown = ({ shown }: Look, link: number) => shown[source[link] ?? 0] === 1 && shown[target[link] ?? 0] === 1;
+  const recoloured = before.palette.far !== after.palette.far;
+  return { places, links: links.filter((link) => recoloured || isShown(before, link) !== isShown(after, link)) };
 }
 
 /** A colour for each state, and the key to them. */

@@ -47,12 +47,20 @@ export function isDimming(focus: Focus): boolean {
   return focus.hovered !== null || focus.path.length > 1;
 }
 
+/** Whether anything is drawn on the sheet of the focus. */
+export function isFocused(focus: Focus): boolean {
+  return isDimming(focus) || focus.selected !== null;
+}
+
 export class Overlay {
+  /** The spots of the moment before, by place: tens of thousands in each frame would stop it to collect them. */
+  private readonly kept: Spot[] = [];
+
   constructor(private readonly picture: (place: number) => HTMLImageElement | null) {}
 
   /**
    * Draw all; answers the spots in view, and whether the picture of states and arrows is complete without WebGL:
-   * so it is where most that is in view has a picture.
+   * so it is where most that is in view has a picture. The spots hold until the next drawing.
    */
   draw(on: { near: Context; focus: Context }, moment: Moment, focus: Focus): { spots: Spot[]; pictured: boolean } {
     for (const context of [on.near, on.focus]) context.clearRect(0, 0, moment.projection.width, moment.projection.height);
@@ -76,19 +84,21 @@ export class Overlay {
     const spots: Spot[] = [];
     for (let place = 0; place < scene.size; place += 1) {
       if (look.shown[place] !== 1) continue;
-      const spot = spotOf(scene, place, projection, room, (radii[place] ?? 2) * grow, true);
+      const spot = spotOf(scene, place, projection, room, (radii[place] ?? 2) * grow, true, this.kept[place]);
+      this.kept[place] = spot;
       if (inView(spot, projection)) spots.push(spot);
     }
-    const widths = spots.filter((spot) => spot.pictured).map((spot) => spot.halfWidth);
+    const widths = Float64Array.from(spots.filter((spot) => spot.pictured), (spot) => spot.halfWidth);
     if (widths.length > mostPictures) {
-      const least = widths.sort((a, b) => b - a)[mostPictures] ?? 0;
+      const least = widths.sort()[widths.length - 1 - mostPictures] ?? 0;
       for (const spot of spots) {
         if (!spot.pictured || spot.halfWidth > least) continue;
         spot.pictured = false;
         spot.halfWidth = spot.halfHeight = (radii[spot.place] ?? 2) * grow;
       }
     }
-    return spots.map((spot) => this.shaped(spot));
+    for (const spot of spots) this.shaped(spot);
+    return spots;
   }
 
   /** A frame has the shape of its picture, within the room that it has. */

@@ -90,7 +90,8 @@ function Drawn({ route, scene, upright }: { route: Route; scene: Scene; upright:
   const [themed, setThemed] = useState(0);
   useEffect(() => onThemeChange(() => setThemed((times) => times + 1)), []);
   const { colours, key } = useMemo(() => coloured(scene, colourBy), [scene, colourBy, themed]);
-  const look = useMemo(() => ({ shown, colours, palette: palette() }), [shown, colours]);
+  const hues = useMemo(palette, [themed]);
+  const look = useMemo(() => ({ shown, colours, palette: hues }), [shown, colours, hues]);
 
   const selected = selectedPlace(route, scene);
   const pathShown = route.query.get("path") === "1";
