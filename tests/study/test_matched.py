@@ -294,6 +294,9 @@ def test_rules_are_judged_by_the_truth_where_it_is_known(suite_folder: Path, tmp
     assert (identical.pair_f1, identical.false_merge) == (1.0, 0.0)  # a world without noise
     assert coarse.false_merge > 0
     assert coarse.states < identical.states
+    shutil.rmtree(tmp_path / "initial")  # as in a study that was stored
+    again = matchings_of(plan, tmp_path, {"small": suite_folder})
+    assert {each.condition: each for each in again} == found
 
 
 def test_without_a_truth_rules_are_held_against_the_suites_own_states(

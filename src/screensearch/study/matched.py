@@ -17,20 +17,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from screensearch.config import Settings
 from screensearch.explore.beginning import check_no_loop_runs, try_out
-from screensearch.explore.remerge import REMADE, remerge
 from screensearch.explore.replay.judge import Judge
 from screensearch.explore.replay.plan import judge_of
 from screensearch.select.choose import policy_named
 from screensearch.study.conditions import Condition, Initial
 from screensearch.study.episode import run_episode
 from screensearch.study.files import conducted
+from screensearch.study.initial import initial_run
 from screensearch.study.plan import Plan, StudyFolder
-from screensearch.study.suite import CORPUS, OpenSuite, open_suite
+from screensearch.study.suite import OpenSuite, open_suite
 from screensearch.study.trace import Failure, Place, Trace
 
 TRIES = 2
@@ -119,16 +119,10 @@ def _prepare(
             for condition in plan.conditions:
                 if (planned.name, condition.name) not in wanted:
                     continue
-                settings = condition.settings(suite.settings)
-                try_out(suite.suite.environment, _unhurried(settings))
-                folder = suite.path / CORPUS
-                if condition.remade(suite.settings):
-                    folder = study.initial(planned.name, condition.name)
-                    if not folder.exists():
-                        folder.parent.mkdir(parents=True, exist_ok=True)
-                        remerge(suite.run, _remade(suite.run.settings, settings), folder)
+                try_out(suite.suite.environment, _unhurried(condition.settings(suite.settings)))
+                begins = initial_run(study, suite, condition)
                 empty = condition.initial is Initial.EMPTY
-                initial[planned.name, condition.name] = None if empty else str(folder)
+                initial[planned.name, condition.name] = None if empty else str(begins)
     return initial
 
 
@@ -138,12 +132,6 @@ def _unhurried(settings: Settings) -> Settings:
     patience = 0.0 if policy is None else policy.patience_seconds(settings.select)
     deadline = settings.explore.step_deadline_seconds + patience
     return replace(settings, explore=replace(settings.explore, step_deadline_seconds=deadline))
-
-
-def _remade(corpus: Settings, condition: Settings) -> Settings:
-    """The corpus's settings with those tables of a condition that judge what was done."""
-    tables = {each.name: getattr(condition, each.name) for each in fields(Settings) if each.name in REMADE}
-    return replace(corpus, **tables)
 
 
 # -- running --------------------------------------------------------------------------------------

@@ -14,9 +14,10 @@ from pathlib import Path
 from screensearch.explore.run import Run, open_run
 from screensearch.record.run import TRUTH
 from screensearch.record.truth import read_truth
+from screensearch.study.initial import initial_run
 from screensearch.study.metrics import pair_quality
 from screensearch.study.plan import Plan, StudyFolder
-from screensearch.study.suite import CORPUS
+from screensearch.study.suite import CORPUS, open_suite
 
 TRUE_SCREENS = "true screens"
 OWN_STATES = "the suite's states"
@@ -70,11 +71,11 @@ def _states(run: Run) -> list[Hashable]:
 def matchings_of(plan: Plan, study: Path, suites: Mapping[str, Path]) -> list[Matching]:
     """Every condition of a finished study on every corpus, by the run that its graph began with."""
     found = []
-    for suite in plan.suites:
-        corpus = suites[suite.name] / CORPUS
-        for condition in plan.conditions:
-            own = StudyFolder(study).initial(suite.name, condition.name)
-            found.append(matching_of(suite.name, condition.name, corpus, own if own.exists() else corpus))
+    for planned in plan.suites:
+        with open_suite(suites[planned.name]) as suite:
+            for condition in plan.conditions:
+                begins = initial_run(StudyFolder(study), suite, condition)
+                found.append(matching_of(planned.name, condition.name, suite.path / CORPUS, begins))
     return found
 
 
