@@ -10,11 +10,15 @@ SEED = os.environ.get("SCREENSEARCH_FAULTS_SEED", "7")
 NIGHTLY = FAULTS >= 100
 """Then heads die, too, databases are away for long, and what was measured is compared with the promise."""
 
+SECONDS = 10.0
+"""Within which workers are to be back at work."""
+
 RAY_SETTINGS = (
     {
         "RAY_health_check_timeout_ms": "2000",
         "RAY_health_check_failure_threshold": "2",
         "RAY_worker_maximum_startup_concurrency": "8",
+        "RAY_enable_worker_prestart": "true",
     }
     if NIGHTLY
     else {}

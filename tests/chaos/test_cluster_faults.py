@@ -19,7 +19,7 @@ import pytest
 from books import note_writers
 from cluster_faults import LONG, NETWORK, NODES, QUICK, SLOTS
 from fault_report import Report
-from nightly import AT_THE_EDGES, NIGHTLY, RAY_SETTINGS, SEED, UNDER_WAY
+from nightly import AT_THE_EDGES, NIGHTLY, RAY_SETTINGS, SECONDS, SEED, UNDER_WAY
 from outside import Program
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
@@ -30,7 +30,6 @@ SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark"
 ONE_SHARD = "synthetic:generated?states=500"
 WORKERS = 3
 EVERY = 20  # faults, all is refolded
-SECONDS = 10.0  # within which workers are to be back at work
 
 SLOWER = ("two at once",)
 """Of these, the second may be noticed only when the first is mended."""

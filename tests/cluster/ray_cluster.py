@@ -134,6 +134,11 @@ class RayCluster:
             self.nodes = []
         self.head = self._start_head()
 
+    def end_those_left(self) -> None:
+        """The nodes of a head that is gone, as whoever starts their services anew does."""
+        while self.left:
+            self.left.pop().kill()
+
     def _start(
         self,
         number: int,
