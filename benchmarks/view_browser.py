@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 DRAWN = "performance.getEntriesByName('screensearch:map-drawn')[0]?.startTime ?? null"
 SECONDS = 120.0
 MOVES = 40
-STALL_MILLISECONDS = 50.0
-"""A frame that takes longer is seen as a stall."""
+STALL_MILLISECONDS = 55.0
+"""A frame that takes longer, more than three of a screen that shows sixty a second, is seen as a stall."""
 REST_MILLISECONDS = 1_000
 """Long enough for the map to come to rest: what it left out while it moved is drawn again."""
 
@@ -119,8 +119,12 @@ def _zoom(page: Page) -> None:
 def _hover(page: Page) -> None:
     x, y = _middle(page, ".sigma-mouse")
     _phase(page, "move")
+    cards = 0
     for place in range(MOVES):
         page.mouse.move(x - 4 * place, y - 2 * place)
+        cards += page.locator(".hover-card").count()
+    if not cards:
+        raise RuntimeError("the pointer met no state")
     page.mouse.move(0, 0)
     _phase(page, "rest")
 
@@ -131,6 +135,7 @@ def _keys(page: Page) -> None:
         for _ in range(MOVES // 8):
             page.keyboard.press(key)
             page.wait_for_timeout(60)
+    _await_address(page, "x=", there=True)
     _phase(page, "fit")
     page.keyboard.press("0")
     _await_address(page, "z=", there=False)
@@ -153,9 +158,11 @@ def _filter(page: Page) -> None:
     box = page.locator(".filter-bar input[type=checkbox]")
     _phase(page, "switch on")
     box.check()
+    _await_address(page, "failed=", there=True)
     page.wait_for_timeout(REST_MILLISECONDS)
     _phase(page, "switch off")
     box.uncheck()
+    _await_address(page, "failed=", there=False)
     page.wait_for_timeout(REST_MILLISECONDS)
     handle = page.locator(".timeline-track input").last
     handle.focus()

@@ -135,7 +135,7 @@ class RayCluster:
         self.head = self._start_head()
 
     def end_those_left(self) -> None:
-        """The nodes of a head that is gone, as whoever starts their services anew does."""
+        """As whoever starts the services of such nodes anew does."""
         while self.left:
             self.left.pop().kill()
 

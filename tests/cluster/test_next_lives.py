@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from screensearch.cluster import owners, shards, workers
+from screensearch.cluster.engine import Gone
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import Beginning, Job, OwnerReport, Place, Task, WorkerReport
 from screensearch.config import Settings, settings_document
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
-from screensearch.errors import NotLetIn, ScreenSearchError, StoreFailed
+from screensearch.errors import NotLetIn, RunBusy, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import StopRule
 from screensearch.explore.progress import Figures
 from screensearch.explore.wire import Failed
@@ -393,25 +394,97 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
 ) -> None:
     """A machine that starts everything at once is not to start more."""
     slow = Actor()
-    cluster = on(monkeypatch, slow)
+    cluster = on(monkeypatch, slow, Actor(*[SERVING] * 1000))
     monkeypatch.setattr(owners, "LATE_SECONDS", 0.01)
+    looks, wait = 0, asyncio.wait
+
+    async def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return await wait(*arguments, **named)
+
+    monkeypatch.setattr(owners.asyncio, "wait", counted)
     async with owned(monkeypatch, []) as held:
-        await asyncio.sleep(0.1)
+        await until(lambda: looks > 5)
         slow.say(*[SERVING] * 1000)
         await until(lambda: held.locate(0) == Place(0, 1, "run/owner/0/1"))
     assert not cluster.at_head
     assert not cluster.ended
 
 
+class Opening(Actor):
+    """An owner that opens its log, or says why not."""
+
+    def __init__(self, asked: list[bool], fails: Exception | None = None) -> None:
+        super().__init__(*[SERVING] * 1000)
+        self._asked, self._fails = asked, fails
+
+    async def _open(self, *arguments: Any, **named: Any) -> None:
+        self._asked.append(named["take_over"])
+        if self._fails is not None:
+            raise raised(self._fails)
+
+
+def raised(cause: Exception) -> Gone:
+    """As Ray raises what was raised in an actor."""
+    problem = Gone(str(cause))
+    problem.cause = cause  # type: ignore[attr-defined]
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("fails", "takes"),
+    [
+        ([TimeoutError()], [False, True]),
+        ([StoreFailed("the connection was lost"), RunBusy("it seems to be owned")], [False, False, False]),
+    ],
+)
+async def test_a_log_is_taken_only_from_an_owner_that_may_have_opened_it_and_a_lost_connection_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, fails: list[Exception], takes: list[bool]
+) -> None:
+    asked = list[bool]()
+    on(monkeypatch, *(Opening(asked, each) for each in fails), Opening(asked))
+    monkeypatch.setattr(owners, "LOOK_SECONDS", 0.01)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    despair = asyncio.ensure_future(held.despair())
+    await until(lambda: held.locate(0) is not None)
+    held.end()
+    assert asked == takes
+    assert not despair.done()
+    despair.cancel()
+
+
+async def test_a_log_that_somebody_else_has_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    on(monkeypatch, Opening([], RunBusy("it is owned")), Opening([]))
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    with pytest.raises(RunBusy, match="it is owned"):
+        await held.despair()
+    held.end()
+
+
+async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unopened = replace(SERVING, epoch=0)
+    there = {f"run/owner/0/{number}": Actor(*[each] * 1000) for number, each in ((1, SERVING), (2, unopened))}
+    cluster = on(monkeypatch)
+    monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
+    monkeypatch.setattr(owners, "find_actor", there.get)
+    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    await held.find({}, anew=True)
+    assert held.locate(0) == Place(0, 1, "run/owner/0/1")
+    assert cluster.ended == [there["run/owner/0/2"]]
+    held.end()
+
+
 async def test_a_log_that_may_be_somebody_elses_is_not_taken_because_a_process_started_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Noted(Actor):
-        async def _open(self, *arguments: Any, **named: Any) -> None:
-            asked.append(named["take_over"])
-
     asked = list[bool]()
-    on(monkeypatch, Actor(), Noted(*[SERVING] * 1000))
+    on(monkeypatch, Actor(), Opening(asked))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
     held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
     held._have(shards.Shard(0, None, ours=False))
@@ -460,11 +533,11 @@ async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
     shard = shards.Shard(0, None, ours=True)
     for _ in range(owners.MOST_REFUSALS - 1):
-        held._lose_hope(shard, problem, take_over=True)
+        held._lose_hope(shard, problem, may_be_ours=True)
     despair = asyncio.ensure_future(held.despair())
     await asyncio.sleep(0)
     assert not despair.done()
-    held._lose_hope(shard, problem, take_over=True)
+    held._lose_hope(shard, problem, may_be_ours=True)
     await asyncio.sleep(0)
     assert despair.done() == hopeless
     if hopeless:

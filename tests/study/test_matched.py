@@ -375,6 +375,14 @@ def test_a_study_goes_on_from_its_stored_results(
     assert [task.place for task in ran] == [again]
 
 
+def test_results_without_a_plan_are_not_taken_for_those_of_another(
+    suite_folder: Path, finished: tuple[Path, list[Trace]], tmp_path: Path
+) -> None:
+    shutil.copy(finished[0] / "results.jsonl.gz", tmp_path)
+    with pytest.raises(SettingsError, match=r"no study\.json.*another --out"):
+        run_study(plan_of(suite_folder), tmp_path, {"small": suite_folder})
+
+
 def test_a_study_is_run_by_one_process_at_a_time(suite_folder: Path, tmp_path: Path) -> None:
     plan = plan_of(suite_folder)
     with conducted(tmp_path), pytest.raises(RunBusy, match="is run by another process"):

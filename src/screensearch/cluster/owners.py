@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from screensearch.cluster.engine import (
     patiently,
     place,
 )
-from screensearch.cluster.names import Job, OwnerView, Place, owner_name
+from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.cluster.shards import Ready, Shard
 from screensearch.cluster.shares import Shares
@@ -122,10 +122,11 @@ class Owners:
         found: list[Shard] = []
         for number in sorted({*numbers, *promised}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            generation = generations.get(number, 0)
-            ours = anew or bool(generation) or number not in numbers
-            found.append(Shard(number, steps, ours, promised.get(number), latest=generation))
-        await asyncio.gather(*map(self._adopt, found))  # those that are silent are waited for together
+            there = generations.get(number, [])
+            ours = anew or bool(there) or number not in numbers
+            found.append(Shard(number, steps, ours, promised.get(number), latest=max(there, default=0)))
+        # Those that are silent are waited for together.
+        await asyncio.gather(*(self._adopt(each, generations.get(each.number, [])) for each in found))
         for shard in found:
             self._have(shard)
         for shard in list(self._shards.values()):
@@ -144,27 +145,31 @@ class Owners:
                 self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
                 await asyncio.sleep(LOOK_SECONDS)
 
-    async def _generations(self) -> dict[int, int]:
-        """Of each shard the latest owner that there is."""
-        found: dict[int, int] = {}
+    async def _generations(self) -> dict[int, list[int]]:
+        """Of each shard the owners that there are."""
+        found: dict[int, list[int]] = {}
         for name in await patiently(actors_of, self._job.run):
             match name.split("/")[1:]:
                 case ["owner", shard, generation]:
-                    found[int(shard)] = max(found.get(int(shard), 0), int(generation))
+                    found.setdefault(int(shard), []).append(int(generation))
         return found
 
-    async def _adopt(self, shard: Shard) -> None:
-        """Let an owner go on that was at work before: it need not be replaced, if it can be heard of."""
-        name = owner_name(self._job.run, shard.number, shard.latest)
-        actor = await asyncio.to_thread(find_actor, name) if shard.latest else None
-        if actor is None:
-            return
-        shard.actor, shard.place = actor, Place(shard.number, shard.latest, name)
-        if await self._look(shard) or shard.report is None or not shard.report.epoch:
-            end(actor)
-            return
-        shard.steps = shard.report.limit
-        shard.serving.set()
+    async def _adopt(self, shard: Shard, generations: Sequence[int]) -> None:
+        """Let the latest owner go on that was at work before, if it can be heard of, and end the others."""
+        there: list[Ready] = []
+        for generation in sorted(generations, reverse=True):
+            name = owner_name(self._job.run, shard.number, generation)
+            actor = await asyncio.to_thread(find_actor, name)
+            if actor is not None:
+                there.append(Ready(generation, name, actor))
+        reports = await asyncio.gather(*(_heard(each.actor) for each in there))
+        for owner, report in zip(there, reports, strict=True):
+            if shard.serving.is_set() or report is None or report.failure or not report.epoch:
+                end(owner.actor)
+                continue
+            shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
+            shard.report, shard.key, shard.steps = report, report.key or shard.key, report.limit
+            shard.serving.set()
 
     def _have(self, shard: Shard) -> None:
         self._shards[shard.number] = shard
@@ -333,11 +338,12 @@ class Owners:
         """Another owner for a shard. All but the first of an exploration take the log from the one before."""
         if shard.report is None and shard.steps == 0:
             await self.shares.endow(shard)
-        take_over = shard.ours or self._job.take_over
+        take_over, asked_before = shard.ours or self._job.take_over, shard.asked
         owner: Ready | None = None
         try:
             owner = await self._started(shard)
             workers = self._workers(shard.number)
+            shard.asked = True
             opening = owner.actor.open.remote(
                 self._job,
                 shard.number,
@@ -357,7 +363,7 @@ class Owners:
                 end(owner.actor)
                 # It may have opened it all the same, unless it said that it has not.
                 shard.ours = shard.ours or not isinstance(cause_of(problem), ScreenSearchError)
-            self._lose_hope(shard, cause_of(problem), take_over=take_over)
+            self._lose_hope(shard, cause_of(problem), may_be_ours=take_over or asked_before)
             await asyncio.sleep(LOOK_SECONDS)
             return
         shard.ours, shard.refusals, shard.slow_starts = True, 0, 0
@@ -374,18 +380,21 @@ class Owners:
         it yet. Then one more is started beside this conductor, where there is a node for certain, and whoever
         is first is taken.
         """
-        seconds = min(START_SECONDS * 2.0**shard.slow_starts, LONGEST_START_SECONDS)
-        until, hearing = time.monotonic() + seconds, dict[asyncio.Future[Any], Ready]()
+        patience = 2.0**shard.slow_starts  # where all is that busy, more processes would only add to it
+        seconds, hearing = (
+            min(START_SECONDS * patience, LONGEST_START_SECONDS),
+            dict[asyncio.Future[Any], Ready](),
+        )
 
         def listen(to: Ready) -> None:
             hearing[asyncio.ensure_future(ask(to.actor.report.remote()))] = to
 
         ready, shard.ready = shard.ready, None
         listen(ready or await self._place(shard, avoid=shard.avoid))
+        until, doubted = time.monotonic() + seconds, False
         try:
-            doubted = False
             while (left := until - time.monotonic()) > 0:
-                look = left if doubted else min(left, LATE_SECONDS)
+                look = left if doubted else min(left, LATE_SECONDS * patience)
                 done, _ = await asyncio.wait(hearing, timeout=look, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     owner = hearing.pop(each)
@@ -405,12 +414,16 @@ class Owners:
                 each.cancel()
                 end(owner.actor)
 
-    def _lose_hope(self, shard: Shard, problem: BaseException, *, take_over: bool) -> None:
-        """End the run if another try would fail as this one did. A database that is away comes back."""
+    def _lose_hope(self, shard: Shard, problem: BaseException, *, may_be_ours: bool) -> None:
+        """End the run if another try would fail as this one did.
+
+        A database that is away comes back; and a log that seems to be owned may be so by an owner of ours
+        that lost the database while it opened it: then it is free in a minute.
+        """
         if not isinstance(problem, ScreenSearchError):
             return
         same_everywhere = isinstance(problem, RunNotFound | FormatError) or (
-            isinstance(problem, RunBusy) and not take_over
+            isinstance(problem, RunBusy) and not may_be_ours
         )
         comes_back = isinstance(problem, StoreFailed | RunBusy) and not isinstance(problem, NotLetIn)
         if comes_back and not same_everywhere:
@@ -440,6 +453,15 @@ async def _told(actor: Any) -> None:
         await ask(actor.report.remote(), seconds=SILENT_SECONDS)
     except TimeoutError:
         raise TimeoutError(_SILENT) from None
+
+
+async def _heard(actor: Any) -> OwnerReport | None:
+    """How an owner is; None when it does not say."""
+    try:
+        report: OwnerReport = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
+    except (TimeoutError, Gone):
+        return None
+    return report
 
 
 def _words(problem: BaseException) -> str:

@@ -30,6 +30,7 @@ class Shard:
     steps: int | None  # that its owners may grant in all, those taken before included
     ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
     key: ShardKey | None = None
+    asked: bool = False  # an owner was asked to open its log: one that failed may have it all the same
     place: Place | None = None
     actor: Any = None
     report: OwnerReport | None = None

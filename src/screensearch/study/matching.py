@@ -14,6 +14,7 @@ from pathlib import Path
 from screensearch.explore.run import Run, open_run
 from screensearch.record.run import TRUTH
 from screensearch.record.truth import read_truth
+from screensearch.study.files import conducted
 from screensearch.study.initial import initial_run
 from screensearch.study.metrics import pair_quality
 from screensearch.study.plan import Plan, StudyFolder
@@ -69,13 +70,17 @@ def _states(run: Run) -> list[Hashable]:
 
 
 def matchings_of(plan: Plan, study: Path, suites: Mapping[str, Path]) -> list[Matching]:
-    """Every condition of a finished study on every corpus, by the run that its graph began with."""
+    """Every condition of a finished study on every corpus, by the run that its graph began with.
+
+    Where that run is not there any more, it is made again.
+    """
     found = []
-    for planned in plan.suites:
-        with open_suite(suites[planned.name]) as suite:
-            for condition in plan.conditions:
-                begins = initial_run(StudyFolder(study), suite, condition)
-                found.append(matching_of(planned.name, condition.name, suite.path / CORPUS, begins))
+    with conducted(study):
+        for planned in plan.suites:
+            with open_suite(suites[planned.name]) as suite:
+                for condition in plan.conditions:
+                    begins = initial_run(StudyFolder(study), suite, condition)
+                    found.append(matching_of(planned.name, condition.name, suite.path / CORPUS, begins))
     return found
 
 

@@ -103,9 +103,15 @@ class StudyFolder:
         """Write the plan, or see that the folder is of the same study.
 
         A plan that only takes in or leaves out conditions, suites, starts or seeds takes the place of the
-        one that is there: an episode depends on nothing but its own place in a plan.
+        one that is there: an episode depends on nothing but its own place in a plan. Results without a plan
+        are of nobody knows what.
         """
         path = self.path / PLAN
+        if not path.exists() and (self.path / RESULTS).exists():
+            raise SettingsError(
+                f"{self.path} has {RESULTS} but no {PLAN}, so nothing says of which study: restore it from a "
+                "copy, or choose another --out"
+            )
         if path.exists():
             theirs = self.plan()
             if theirs == plan:
@@ -161,11 +167,15 @@ class StudyFolder:
 
         Where single episodes are missing, somebody took them away to have them run again.
         """
-        if not (self.path / EPISODES).exists() and (self.path / RESULTS).exists():
-            aside = StudyFolder(self.path / "working")  # cleared away where this is cut short
-            for trace in read_results(self.path / RESULTS):
-                aside.keep(trace)
+        if (self.path / EPISODES).exists() or not (self.path / RESULTS).exists():
+            return
+        aside = StudyFolder(self.path / "working")  # cleared away where this is cut short
+        for trace in read_results(self.path / RESULTS):
+            aside.keep(trace)
+        try:
             (aside.path / EPISODES).rename(self.path / EPISODES)
+        except OSError as problem:
+            raise StoreFailed(f"cannot lay out the episodes of {self.path}: {problem}") from problem
 
     def write_results(self, plan: Plan) -> None:
         """All episodes in one compressed file, one document per line, in the order of the plan."""

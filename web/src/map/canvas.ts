@@ -233,6 +233,7 @@ export class MapCanvas {
     this.container.removeEventListener("pointerleave", this.onLeave);
     this.sigma?.kill();
     this.sigma = null;
+    this.container.classList.remove("moving", "crowded", "focused", "dimmed");
   }
 
   private makeGraph(scene: Scene): MultiDirectedGraph {
@@ -406,11 +407,15 @@ export class MapCanvas {
     this.stir();
   }
 
-  /** Something moves; when nothing did for a while, the map is at rest again. */
+  /** Something moves; when nothing did for a while, and nobody holds the map, it is at rest again. */
   private stir(): void {
     this.setMoving(true);
     clearTimeout(this.settle);
     this.settle = setTimeout(() => {
+      if (this.sigma?.getMouseCaptor().isMouseDown) {
+        this.stir();
+        return;
+      }
       this.setMoving(false);
       this.events.onView(this.view());
     }, 250);
