@@ -403,7 +403,7 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
         looks += 1
         return await wait(*arguments, **named)
 
-    monkeypatch.setattr(owners.asyncio, "wait", counted)
+    monkeypatch.setattr(asyncio, "wait", counted)
     async with owned(monkeypatch, []) as held:
         await until(lambda: looks > 5)
         slow.say(*[SERVING] * 1000)

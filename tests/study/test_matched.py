@@ -364,7 +364,12 @@ def test_a_study_goes_on_from_its_stored_results(
         shutil.copy(finished[0] / name, tmp_path / name)
     ran: list[matched.Task] = []
     run_task = matched.run_task
-    monkeypatch.setattr(matched, "run_task", lambda task: ran.append(task) or run_task(task))
+
+    def noted(task: matched.Task) -> Trace:
+        ran.append(task)
+        return run_task(task)
+
+    monkeypatch.setattr(matched, "run_task", noted)
     plan = plan_of(suite_folder)
     assert run_study(plan, tmp_path, {"small": suite_folder}) == finished[1]
     assert not ran
