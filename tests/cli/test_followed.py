@@ -15,6 +15,7 @@ from rich.console import Console
 from screensearch.cli import cluster
 from screensearch.cli.live import LiveView
 from screensearch.cli.root import main
+from screensearch.cluster import engine  # noqa: F401 (Ray is loaded before any test can load usearch)
 from screensearch.cluster.names import View, WorkerView
 from screensearch.explore.progress import Figures, Meter, Summary
 

@@ -166,3 +166,11 @@ def test_what_is_no_address_is_refused_before_anything_is_begun(address: str) ->
     )
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"Error: {address!r} is no address of a cluster: give HOST:PORT")
+
+
+def test_ray_after_usearch_is_refused_where_it_would_end_the_process() -> None:
+    code = "import usearch.index, screensearch.cluster.launch"
+    environment = {**os.environ, "RAY_worker_niceness": "0"}
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert ended.returncode == 1
+    assert "Ray cannot be loaded after that" in ended.stderr

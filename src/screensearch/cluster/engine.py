@@ -10,6 +10,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import screensearch.cluster.first  # noqa: F401 (what it is about)
+
+# isort: split
 import ray
 from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
 from ray._private.services import canonicalize_bootstrap_address
