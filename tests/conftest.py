@@ -15,6 +15,7 @@ from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 SHARED = {
+    "tests/cluster/test_cluster_": "runs",  # these take as long as all the others on a cluster
     "tests/cluster/": "cluster",
     "tests/chaos/test_cluster_history.py": "cluster",
     "tests/chaos/test_cluster_faults.py": "faults",
