@@ -171,6 +171,18 @@ def test_what_an_address_may_say_counts(log: PostgresLog, url: str) -> None:
         assert again._one("SHOW synchronous_commit") == "on"  # which is not theirs to say
 
 
+def test_a_log_that_is_closed_can_be_opened_while_the_server_still_ends_its_process(
+    log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, close = log._session, postgres_session.Session.close
+    with monkeypatch.context() as patched:
+        takes_its_time = lambda self: None if self is session else close(self)  # noqa: E731
+        patched.setattr(postgres_session.Session, "close", takes_its_time)
+        log.close()
+        PostgresLog.open_to_write(url, "run", "").close()
+    session.close()
+
+
 def test_a_writer_wants_a_server_that_can_be_written(log: PostgresLog, url: str) -> None:
     log.close()
     ((database,),) = sql(url, "SELECT current_database()")

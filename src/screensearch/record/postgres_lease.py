@@ -123,9 +123,10 @@ def check_lease(session: Session, lease: Lease) -> None:
 
 
 def release_lease(session: Session, lease: Lease) -> None:
-    """Leave the log to whoever wants it."""
+    """Leave the log to whoever wants it, at once: the server's process may outlast its connection."""
     forget_lease(lease)
     session.run([("UPDATE logs SET token = '' WHERE id = %s AND epoch = %s AND token = %s", lease.held)])
+    session.run([("SELECT pg_advisory_unlock_all()", ())])
 
 
 def forget_lease(lease: Lease) -> None:
