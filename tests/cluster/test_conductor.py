@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from test_next_lives import job
+from stand_ins import job
 
 from screensearch.cluster import conductor
 from screensearch.cluster.conductor import Conductor

@@ -1,0 +1,283 @@
+"""What takes the place of an owner that went silent or does not start, and when; and whose log is taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
+
+from screensearch.cluster import owners, shards
+from screensearch.cluster.engine import Gone
+from screensearch.cluster.names import OwnerReport, Place
+from screensearch.domain.screen import Metadata
+from screensearch.domain.shard import shard_key
+from screensearch.errors import NotLetIn, RunBusy, ScreenSearchError, StoreFailed
+from screensearch.explore.progress import Figures
+
+SERVING = OwnerReport(
+    node="10.0.0.2",
+    node_id="a",
+    process=1,
+    figures=Figures(),
+    key=None,
+    limit=None,
+    left=None,
+    under_way=0,
+    queue=0,
+    answer_seconds=0.0,
+    epoch=1,
+    metrics="",
+)
+
+
+@asynccontextmanager
+async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIterator[owners.Owners]:
+    """The owners of one shard, whose log does not grow."""
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+
+    async def records(number: int) -> bool:
+        return False
+
+    monkeypatch.setattr(held, "records", records)
+    held.shard(shard_key(Metadata("app", "light", "1.0", "main")))
+    try:
+        yield held
+    finally:
+        held.end()
+
+
+async def test_the_next_owner_after_a_silent_one_is_placed_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, troubles = Actor(SERVING, SERVING, SERVING), list[str]()
+    cluster = on(monkeypatch, first, Actor(*[SERVING] * 1000))
+    async with owned(monkeypatch, troubles) as held:
+        await until(lambda: len(cluster.avoided) == 2 and held.locate(0) is not None)
+    assert cluster.avoided == ["", "a"]
+    assert cluster.ended == [first]
+    assert "did not answer" in troubles[0]
+
+
+async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second, third = Actor(SERVING, SERVING), Actor(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, first, second, third)
+    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: len(cluster.avoided) == 2)
+        assert not cluster.ended
+        monkeypatch.setattr(owners, "SILENT_SECONDS", 0.5)
+        monkeypatch.setattr(owners, "DOUBT_AGAIN_SECONDS", 0.0)
+        first.say(SERVING)  # it was busy
+        await until(lambda: cluster.ended == [second])
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
+    assert cluster.ended[:2] == [second, first]
+    assert cluster.avoided == ["", "a", "a"]
+
+
+async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a machine on which none starts in that time, one after another would be started for nothing."""
+    on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
+    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
+    troubles = list[str]()
+    async with owned(monkeypatch, troubles) as held:
+        await until(lambda: held.locate(0) is not None)
+    waited = [trouble.rpartition("its process did not start within ")[2] for trouble in troubles]
+    assert waited == ["0.1 s", "0.2 s", "0.2 s"]
+
+
+DARK = shard_key(Metadata("app", "dark", "1.0", "main"))
+
+
+async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_company_beside_the_head(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its node may have been cut off a moment ago."""
+    first, cut_off, beside = Actor(*[SERVING] * 1000), Actor(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, first, cut_off, beside)
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: held.locate(0) is not None)
+        assert held.shard(DARK) == 1
+        await until(lambda: held.locate(1) is not None)
+        assert held.locate(1) == Place(1, 2, "run/owner/1/2")
+        assert cluster.at_head == ["run/owner/1/2"]
+        assert cluster.ended == [cut_off]
+
+
+async def test_of_two_that_start_the_first_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    late, beside = Actor(), Actor()
+    cluster = on(monkeypatch, Actor(*[SERVING] * 1000), late, beside)
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: held.locate(0) is not None)
+        held.shard(DARK)
+        await until(lambda: cluster.at_head == ["run/owner/1/2"])
+        late.say(*[SERVING] * 1000)
+        await until(lambda: held.locate(1) == Place(1, 1, "run/owner/1/1"))
+        assert cluster.ended == [beside]
+
+
+async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A machine that starts everything at once is not to start more."""
+    slow = Actor()
+    cluster = on(monkeypatch, slow, Actor(*[SERVING] * 1000))
+    monkeypatch.setattr(owners, "LATE_SECONDS", 0.01)
+    looks, wait = 0, asyncio.wait
+
+    async def counted(*arguments: Any, **named: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return await wait(*arguments, **named)
+
+    monkeypatch.setattr(asyncio, "wait", counted)
+    async with owned(monkeypatch, []) as held:
+        await until(lambda: looks > 5)
+        slow.say(*[SERVING] * 1000)
+        await until(lambda: held.locate(0) == Place(0, 1, "run/owner/0/1"))
+    assert not cluster.at_head
+    assert not cluster.ended
+
+
+class Opening(Actor):
+    """An owner that opens its log, or says why not."""
+
+    def __init__(self, asked: list[bool], fails: Exception | None = None) -> None:
+        super().__init__(*[SERVING] * 1000)
+        self._asked, self._fails = asked, fails
+
+    async def _open(self, *arguments: Any, **named: Any) -> None:
+        self._asked.append(named["take_over"])
+        if self._fails is not None:
+            raise raised(self._fails)
+
+
+def raised(cause: Exception) -> Gone:
+    """As Ray raises what was raised in an actor."""
+    problem = Gone(str(cause))
+    problem.cause = cause  # type: ignore[attr-defined]
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("fails", "takes"),
+    [
+        ([TimeoutError()], [False, True]),
+        ([StoreFailed("the connection was lost"), RunBusy("it seems to be owned")], [False, False, False]),
+    ],
+)
+async def test_a_log_is_taken_only_from_an_owner_that_may_have_opened_it_and_a_lost_connection_ends_nothing(
+    monkeypatch: pytest.MonkeyPatch, fails: list[Exception], takes: list[bool]
+) -> None:
+    asked = list[bool]()
+    on(monkeypatch, *(Opening(asked, each) for each in fails), Opening(asked))
+    monkeypatch.setattr(owners, "LOOK_SECONDS", 0.01)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    despair = asyncio.ensure_future(held.despair())
+    await until(lambda: held.locate(0) is not None)
+    held.end()
+    assert asked == takes
+    assert not despair.done()
+    despair.cancel()
+
+
+async def test_a_log_that_somebody_else_has_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    on(monkeypatch, Opening([], RunBusy("it is owned")), Opening([]))
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    with pytest.raises(RunBusy, match="it is owned"):
+        await held.despair()
+    held.end()
+
+
+async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unopened = replace(SERVING, epoch=0)
+    there = {f"run/owner/0/{number}": Actor(*[each] * 1000) for number, each in ((1, SERVING), (2, unopened))}
+    cluster = on(monkeypatch)
+    monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
+    monkeypatch.setattr(owners, "find_actor", there.get)
+    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    await held.find({}, anew=True)
+    assert held.locate(0) == Place(0, 1, "run/owner/0/1")
+    assert cluster.ended == [there["run/owner/0/2"]]
+    held.end()
+
+
+async def test_a_log_that_may_be_somebody_elses_is_not_taken_because_a_process_started_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = list[bool]()
+    on(monkeypatch, Actor(), Opening(asked))
+    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held._have(shards.Shard(0, None, ours=False))
+    await until(lambda: held.locate(0) is not None)
+    held.end()
+    assert asked == [False]
+
+
+class Locked:
+    """In the place of a database that lets nobody in from here, after it was away."""
+
+    def __init__(self, *before: ScreenSearchError) -> None:
+        self._before = list(before)
+        self.asked = 0
+
+    def __call__(self, url: str, run: str, shard: int = 0) -> Locked:
+        return self
+
+    def shards(self) -> list[int]:
+        self.asked += 1
+        raise self._before.pop(0) if self._before else NotLetIn("it wants a password")
+
+
+async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that is away comes back; but nobody brings a password to a node that has none."""
+    away = StoreFailed("it is away")
+    locked = Locked(*[away] * 30)
+    monkeypatch.setattr(owners, "PostgresStore", locked)
+    monkeypatch.setattr(owners, "actors_of", lambda run: [])
+    troubles = list[str]()
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    with pytest.raises(NotLetIn, match="wants a password"):
+        await held.find({}, anew=False)
+    assert locked.asked == 30 + owners.MOST_REFUSALS
+    assert "it is away" in troubles[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "hopeless"), [(NotLetIn("it wants a password"), True), (StoreFailed("it is away"), False)]
+)
+async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
+    monkeypatch: pytest.MonkeyPatch, problem: ScreenSearchError, hopeless: bool
+) -> None:
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    shard = shards.Shard(0, None, ours=True)
+    for _ in range(owners.MOST_REFUSALS - 1):
+        held._lose_hope(shard, problem, may_be_ours=True)
+    despair = asyncio.ensure_future(held.despair())
+    await asyncio.sleep(0)
+    assert not despair.done()
+    held._lose_hope(shard, problem, may_be_ours=True)
+    await asyncio.sleep(0)
+    assert despair.done() == hopeless
+    if hopeless:
+        assert despair.exception() is problem
+    despair.cancel()
