@@ -381,10 +381,8 @@ class Owners:
         is first is taken.
         """
         patience = 2.0**shard.slow_starts  # where all is that busy, more processes would only add to it
-        seconds, hearing = (
-            min(START_SECONDS * patience, LONGEST_START_SECONDS),
-            dict[asyncio.Future[Any], Ready](),
-        )
+        seconds = min(START_SECONDS * patience, LONGEST_START_SECONDS)
+        hearing: dict[asyncio.Future[Any], Ready] = {}
 
         def listen(to: Ready) -> None:
             hearing[asyncio.ensure_future(ask(to.actor.report.remote()))] = to
