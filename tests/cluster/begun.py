@@ -26,6 +26,7 @@ def begin(
     steps: int = 1_000_000,
     workers: int = 1,
     environment: str = ENVIRONMENT,
+    store: str = "",
     before_begin: Callable[[], object] = lambda: None,
 ) -> Attached:
     start_on_cluster(
@@ -36,7 +37,7 @@ def begin(
         stop=ss.StopRule(steps=steps),
         workers=workers,
         seed=5,
-        store=database.url(),
+        store=store or database.url(),
         before_begin=before_begin,
     )
     return Attached(cluster.address, folder)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 
 import pytest
 from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster, ray_cluster
+
+PASSWORD = secrets.token_hex(16)
+"""With which the nodes can get into a database that asks for one."""
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +22,7 @@ def database() -> Iterator[PostgresServer]:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[RayCluster]:
     """A head and a node with four slots."""
-    with ray_cluster(4) as started:
+    with ray_cluster(4, settings={"PGPASSWORD": PASSWORD}) as started:
         yield started
         from screensearch.cluster.engine import disconnect
 

@@ -114,6 +114,11 @@ class RayCluster:
     def address(self) -> str:
         return f"{self.network.address}:{self.port}"
 
+    @property
+    def logs(self) -> Path:
+        """Where all nodes write theirs."""
+        return self._folder / "session_latest" / "logs"
+
     def _start_head(self) -> Node:
         # Of a head that was killed, this file says that it is there; and so do the nodes, which a head on a
         # machine of its own would not see.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from begun import ENVIRONMENT, SETTINGS, begin, nothing
+from cluster_fixtures import PASSWORD
 from postgres_server import PostgresServer
 from ray_cluster import TOKEN, RayCluster
 
@@ -160,12 +161,25 @@ def test_who_is_not_let_in_is_told_what_is_missing(
     assert "Traceback" not in ended.stderr
 
 
-def test_nothing_secret_is_kept_with_the_run(
-    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+def test_nothing_secret_is_kept_with_the_run_logged_or_shown_to_who_lists_processes(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin(cluster, database, tmp_path / "run", steps=5).follow(nothing)
-    kept = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
-    assert TOKEN.encode() not in kept
+    database.lock("keeper", PASSWORD)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    store = database.url(user="keeper")
+    attached = begin(cluster, database, tmp_path / "run", steps=40, store=store)
+    arguments = b"".join(Path(f"/proc/{process}/cmdline").read_bytes() for process in cluster.processes())
+    assert attached.follow(nothing).steps == 40
+    kept = files_below(tmp_path / "run")
+    logs = files_below(cluster.logs) | {database.log: database.log.read_bytes()}
+    assert any(b"raylet" in path.name.encode() for path in logs)  # these are the logs
+    places = {**kept, **logs, Path("arguments of processes"): arguments}
+    for secret in (TOKEN.encode(), PASSWORD.encode()):
+        assert [str(path) for path, text in places.items() if secret in text] == []
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_run_on_a_cluster_cannot_be_kept_in_a_file(cluster: RayCluster, tmp_path: Path) -> None:

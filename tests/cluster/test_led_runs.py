@@ -10,6 +10,8 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +27,16 @@ from screensearch.cluster import engine
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
+from screensearch.cluster.owner import ShardOwner
 from screensearch.cluster.owners import AtWork, Owners
 from screensearch.cluster.store import ClusterStore, Poisonous
 from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.shard import ShardKey, shard_key, shard_of
 from screensearch.domain.transition import EpisodeId, Evidence
-from screensearch.errors import EnvironmentFailed
+from screensearch.errors import EnvironmentFailed, StoreFailed
 from screensearch.explore.messages import Begin, Sighting
+from screensearch.explore.wire import pack_body
 from screensearch.record.run import open_run_folder
 from screensearch.record.stores import PostgresStore
 
@@ -131,6 +135,28 @@ def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_f
             Attached(cluster.address, folder).follow(nothing)
         resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=40), workers=1, take_over=True)
         assert Attached(cluster.address, folder).follow(nothing).steps == 40
+
+
+def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    connect(cluster.address)
+    folder = tmp_path / "run"
+    ss.start_exploration(
+        ENVIRONMENT, folder, stop=ss.StopRule(steps=3), settings=SETTINGS, store=database.url()
+    )
+    run = open_run_folder(folder).manifest.run
+    job = replace(job_of(run, folder, database), version=version("screensearch"))
+    owner: Any = place(ShardOwner, "nobody's owner")  # no conductor is there to end it
+    opened = owner.open.remote(job, 0, None, take_over=False, lives={}, at_work=[])
+    answer(opened, seconds=120)
+    process = answer(owner.report.remote(), seconds=120).process
+    with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
+        before = taken.last_sequence
+        with pytest.raises(StoreFailed, match="taken over by another process"):
+            answer(owner.handle.remote(1, pack_body(arrival(0, "light"))), seconds=120)
+        wait_until(lambda: not Path(f"/proc/{process}").exists())
+        assert PostgresStore(database.url(), run).how_far() == before
 
 
 def test_a_run_whose_log_is_deleted_ends_and_says_so(

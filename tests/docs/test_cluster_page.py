@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from our_pages import ROOT, Block, blocks, typed_lines
 PAGE = ROOT / "docs" / "how-to" / "cluster.md"
 FOLDER = os.environ.get("SCREENSEARCH_LAB", "")
 WORKING_SECONDS = 300.0
+KNOCK_SECONDS = 1.0
 
 _WHERE = re.compile(r"\*\*On (lab\d(?:(?:, | and )lab\d)*), as (root|screensearch)\*\*")
 _PER_WORKER = (
@@ -103,6 +105,8 @@ def test_whoever_follows_the_page_explores_mousepad_on_two_machines() -> None:
                     assert done.returncode == 0, f"{task.block} on {name}: {script}\n{done.stdout[-3000:]}"
                     if "--detach" in script:
                         see_both_work(machines["lab1"])
+        see_no_secret(machines)
+        see_strangers_kept_out(machines)
 
 
 def see_both_work(machine: Machine) -> None:
@@ -125,3 +129,48 @@ def steps_of_workers(machine: Machine) -> dict[int, int]:
     """How many entries of the log each worker has made."""
     lines = machine.run("screensearch", _PER_WORKER).stdout.splitlines()
     return {int(worker): int(count) for worker, count in map(str.split, lines)}
+
+
+_LISTINGS = {
+    "journal": "journalctl --quiet",
+    "logs and runs": "find /var/log /tmp/ray /home/screensearch/runs -type f -print0 | xargs -0r cat",
+    "arguments of processes": "cat /proc/[0-9]*/cmdline",
+}
+
+
+def see_no_secret(machines: dict[str, Machine]) -> None:
+    """None of the secrets is in a log, in a run, or among the arguments of a process, but Redis's in Ray's."""
+    settings = (machines["lab1"].root / "root/lab/lab.env").read_text()
+    secrets = dict(re.findall(r"(\w+_(?:TOKEN|PASSWORD|SECRET))=(\w+)", settings))
+    assert len(secrets) == 4
+    for machine in machines.values():
+        for place, listing in _LISTINGS.items():
+            assert lines_with(machine, listing, "") > 10
+            for name, secret in secrets.items():
+                if (name, place) == ("REDIS_PASSWORD", "arguments of processes"):
+                    continue  # as the page says
+                assert lines_with(machine, listing, secret) == 0, f"{name}: {place} of {machine.name}"
+
+
+def lines_with(machine: Machine, listing: str, text: str) -> int:
+    """How many lines of a listing have it. It is no argument of a process that looks for it."""
+    looking = f"({listing}) 2>/dev/null | tr '\\0' '\\n' | grep -acFf <(echo {text}) || true"
+    return int(machine.run("root", looking).stdout)
+
+
+def see_strangers_kept_out(machines: dict[str, Machine]) -> None:
+    """Whoever is on the same network, and none of the three, as this machine is, reaches SSH only."""
+    for machine in machines.values():
+        address = ADDRESSES[machine.name]
+        listening = machine.run("root", "ss -Hlnt | awk '{print $4}'").stdout.split()
+        ports = {int(each.rpartition(":")[2]) for each in listening if not each.startswith(("127.", "[::1]"))}
+        assert len(ports) > 3  # Ray alone has more
+        assert {port for port in ports if reached(address, port)} == {22}
+
+
+def reached(address: str, port: int) -> bool:
+    try:
+        socket.create_connection((address, port), KNOCK_SECONDS).close()
+    except OSError:
+        return False
+    return True

@@ -62,9 +62,13 @@ class PostgresServer:
             **user,  # type: ignore[call-overload]
         )
 
+    @property
+    def log(self) -> Path:
+        """What the server writes about itself."""
+        return self._data / "server.log"
+
     def start(self) -> None:
-        log = self._folder / "data" / "server.log"
-        self._run("pg_ctl", "start", "--pgdata", self._data, "--log", log, "--wait", "--silent")
+        self._run("pg_ctl", "start", "--pgdata", self._data, "--log", self.log, "--wait", "--silent")
         self._ended()
         # At once, but not as by kill: that would leave its shared memory to the machine.
         self._ended = AFTERMATH.end(self.process, signal.SIGQUIT)
@@ -91,8 +95,8 @@ class PostgresServer:
         """Send a signal to the server's first process."""
         os.kill(self.process, number)
 
-    def url(self, database: str = "postgres") -> str:
-        return f"postgresql://tester@/{database}?host={self._sockets}"
+    def url(self, database: str = "postgres", *, user: str = "tester") -> str:
+        return f"postgresql://{user}@/{database}?host={self._sockets}"
 
 
 @contextmanager

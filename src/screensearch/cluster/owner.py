@@ -1,8 +1,8 @@
 """The owner of a shard as an actor: it holds the lease of the shard's log, and answers workers.
 
 Whoever opens the log later takes the lease (`PostgresLog.open_to_write`, `take_over`): the database then
-refuses what an earlier owner still tries to write, and that one ends. So there may be two actors for a
-moment, and never two owners.
+refuses what an earlier owner still tries to write, and that one leaves, also where nobody is left to end it.
+So there may be two actors for a moment, and never two owners.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from screensearch.cluster.engine import control, this_node, this_node_id
+from screensearch.cluster.engine import control, leave, this_node, this_node_id
 from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
@@ -31,6 +31,9 @@ from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore
 
 CLOSED = "the log is closed"
+
+LINGER_SECONDS = 5.0
+"""For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
 
 
 class ShardOwner:
@@ -85,7 +88,10 @@ class ShardOwner:
         self._serving.broken.add_done_callback(self._break)
 
     def _break(self, broken: asyncio.Future[None]) -> None:
-        """Nothing can be written any more: whoever waits is told at once, and asks the next owner."""
+        """Nothing can be written any more: whoever waits is told at once, and asks the next owner.
+
+        Then this one leaves. Mostly the conductor ends it before; but it may be out of reach.
+        """
         problem = None if broken.cancelled() else broken.exception()
         self._failure = self._failure or f"{problem or 'the log is closed'}"
         ours = problem is not None and not isinstance(problem, ScreenSearchError)
@@ -93,6 +99,7 @@ class ShardOwner:
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(said)
+        asyncio.get_running_loop().call_later(LINGER_SECONDS, leave)
 
     # -- for workers --------------------------------------------------------------------------
 
