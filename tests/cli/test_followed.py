@@ -38,6 +38,9 @@ class Attached:
     def stop(self, why: str) -> None:
         self.told.append(why)
 
+    def give_up(self) -> None:
+        self.told.append("given up")
+
     def follow(self, on_view: Callable[[View], None]) -> Summary:
         on_view(SEEN)
         if self.interrupted:
@@ -56,7 +59,8 @@ class Attached:
     ("command", "told", "said"),
     [
         ("attach", [], "Left: the run goes on. To end it: screensearch stop runs/one --cluster here:1"),
-        ("stop", ["interrupted"], "Left: the run ends when its steps under way are done"),
+        ("stop", ["interrupted"], "at once: screensearch stop runs/one --now --cluster here:1"),
+        ("stop --now", ["given up"], "Left: the run ends by itself"),
     ],
 )
 @pytest.mark.parametrize("interrupted", [False, True])
@@ -65,7 +69,7 @@ def test_who_leaves_a_run_is_told_what_becomes_of_it(
 ) -> None:
     attached = Attached(interrupted)
     monkeypatch.setattr(cluster.launcher(), "Attached", attached)
-    result = CliRunner().invoke(main, [command, "runs/one", "--cluster", "here:1", "--json"])
+    result = CliRunner().invoke(main, [*command.split(), "runs/one", "--cluster", "here:1", "--json"])
     assert result.exit_code == 0
     assert attached.told == told
     assert (said in result.stderr) == interrupted

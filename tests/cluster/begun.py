@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from postgres_server import PostgresServer
@@ -41,6 +43,17 @@ def begin(
         before_begin=before_begin,
     )
     return Attached(cluster.address, folder)
+
+
+def command(*arguments: str | Path, within: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    """What a command of ours says; `within` comes before it."""
+    return subprocess.run(
+        [*within, sys.executable, "-m", "screensearch", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def nothing(view: View) -> None:

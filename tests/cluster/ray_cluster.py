@@ -124,6 +124,7 @@ class RayCluster:
         # machine of its own would not see.
         (self._folder / "ray_current_cluster").unlink(missing_ok=True)
         options = ["--head", f"--port={self.port}", "--include-dashboard=false", f"--temp-dir={self._folder}"]
+        options += ["--no-monitor"]  # nobody asks Ray for more machines
         environment: dict[str, str] = {}
         if self.storage is not None:
             options += ["--redis-username=default", f"--redis-password={self.storage.password}"]
@@ -156,6 +157,7 @@ class RayCluster:
         command = [
             *(*where, sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
             *(f"--node-ip-address={ip}", "--num-cpus=1", "--disable-usage-stats"),
+            "--include-log-monitor=false",  # it reads all logs for drivers that want them, which ours do not
             *(f"--resources={json.dumps({'desktop': slots} if slots else {})}",),
             *(f"--object-store-memory={STORE_BYTES}", *options),
         ]

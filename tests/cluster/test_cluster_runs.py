@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
 import pytest
-from begun import ENVIRONMENT, SETTINGS, begin, nothing
+from begun import ENVIRONMENT, SETTINGS, begin, command, nothing
 from cluster_fixtures import PASSWORD
 from postgres_server import PostgresServer
 from ray_cluster import TOKEN, RayCluster
@@ -27,16 +25,6 @@ from screensearch.record.sharded_log import ShardedLog
 pytest_plugins = ["cluster_fixtures"]
 
 VARIED = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
-
-
-def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "screensearch", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluster(
@@ -131,6 +119,14 @@ def test_an_address_without_a_cluster_is_an_error_and_leaves_no_run(
     assert "127.0.0.1:1" in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_who_is_on_no_node_of_the_cluster_is_told_so(cluster: RayCluster) -> None:
+    elsewhere = ("bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc")  # sees no node run here
+    ended = command("status", "--cluster", cluster.address, within=elsewhere)
+    assert ended.returncode == 1
+    assert f"is no node of the cluster at '{cluster.address}'" in " ".join(ended.stderr.split())
+    assert "Traceback" not in ended.stderr
 
 
 def test_a_process_is_in_one_cluster_at_a_time(cluster: RayCluster) -> None:

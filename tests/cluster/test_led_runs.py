@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 import psycopg
 import pytest
 from aftermath import descendants
-from begun import ENVIRONMENT, SETTINGS, begin, nothing
+from begun import ENVIRONMENT, SETTINGS, begin, command, nothing
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
@@ -84,8 +85,9 @@ def test_a_conductor_that_is_started_anew_knows_what_was_before(
     assert beside_head(cluster)
     assert after.progress.seconds > before.progress.seconds
     attached.stop()
-    while attached.view().phase != "ended":
-        time.sleep(0.1)
+    wait_until(lambda: attached.view().phase == "ended")
+    (owner,) = after.owners
+    wait_until(lambda: not Path(f"/proc/{owner.process}").exists())  # its graph is not kept with the summary
     kill_conductor(cluster)  # also that it is over
     summary = attached.follow(nothing)
     assert summary.ended == "interrupted"
@@ -170,19 +172,21 @@ def test_a_run_whose_log_is_deleted_ends_and_says_so(
         attached.follow(nothing)
 
 
-def test_a_run_can_be_given_up_while_its_database_is_away(
+def test_a_run_can_be_looked_at_and_given_up_while_its_database_is_away(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "run"
-    attached = begin(cluster, database, folder)
-    wait(attached, 10)
+    wait(begin(cluster, database, folder), 10)
     database.stop("immediate")
     try:
-        attached.give_up()
-        with pytest.raises(EnvironmentFailed, match="--resume"):
-            attached.follow(nothing)
+        seen = command("status", folder, "--json", "--cluster", cluster.address)
+        assert json.loads(seen.stdout)["phase"] == "exploring", seen.stderr
+        ended = command("stop", folder, "--now", "--cluster", cluster.address)
     finally:
         database.start()
+    assert ended.returncode == 1
+    assert "--resume" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(

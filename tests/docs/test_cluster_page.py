@@ -139,7 +139,7 @@ _LISTINGS = {
 
 
 def see_no_secret(machines: dict[str, Machine]) -> None:
-    """None of the secrets is in a log, in a run, or among the arguments of a process, but Redis's in Ray's."""
+    """No secret is in a log, in a run, or among the arguments of a process, but for Redis's in Ray's."""
     settings = (machines["lab1"].root / "root/lab/lab.env").read_text()
     secrets = dict(re.findall(r"(\w+_(?:TOKEN|PASSWORD|SECRET))=(\w+)", settings))
     assert len(secrets) == 4

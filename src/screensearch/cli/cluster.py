@@ -61,12 +61,24 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @cluster_option
+@click.option(
+    "--now",
+    is_flag=True,
+    help="End the workers at once; their steps are logged as lost. Where the log cannot be reached, the run "
+    "ends without closing it, and nothing that was acknowledged is missing from it.",
+)
 @as_json_option
-def stop(run: Path, cluster: str, as_json: bool) -> None:
+def stop(run: Path, cluster: str, now: bool, as_json: bool) -> None:
     """End a run that is under way on a cluster: steps under way are finished, and no more are taken."""
     attached = launcher().Attached(cluster, run)
-    attached.stop("interrupted")
-    _follow(attached, run, cluster, left="the run ends when its steps under way are done", as_json=as_json)
+    if now:
+        attached.give_up()
+        left = "the run ends by itself"
+    else:
+        attached.stop("interrupted")
+        insisting = shlex.join(["screensearch", "stop", str(run), "--now", "--cluster", cluster])
+        left = f"the run ends when its steps under way are done. To end it at once: {insisting}"
+    _follow(attached, run, cluster, left=left, as_json=as_json)
 
 
 def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: bool) -> None:

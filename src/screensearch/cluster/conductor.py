@@ -13,7 +13,15 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
-from screensearch.cluster.engine import actors_of, control, end, find_actor, patiently, started_anew
+from screensearch.cluster.engine import (
+    actors_of,
+    control,
+    end,
+    find_actor,
+    is_itself,
+    patiently,
+    started_anew,
+)
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.memory import Memories, Memory
 from screensearch.cluster.names import Job, Place, View, conductor_name
@@ -241,12 +249,13 @@ class Conductor:
                 await self._collected.wait()
         await asyncio.sleep(LINGER_SECONDS)
         itself = conductor_name(self._job.run)
-        while True:  # until it is itself ended
-            names = await patiently(actors_of, self._job.run)
-            for name in sorted(names, key=lambda name: name == itself):
-                actor = await asyncio.to_thread(find_actor, name)
-                if actor is not None:
-                    end(actor)
+        for name in await patiently(actors_of, self._job.run):
+            actor = await asyncio.to_thread(find_actor, name)
+            if actor is not None and name != itself:
+                end(actor)
+        # Nothing else may be ended from here on: once the name is free, the run may go on with another.
+        while (actor := await asyncio.to_thread(find_actor, itself)) is not None and is_itself(actor):
+            end(actor)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _conclude(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ import screensearch.cluster.first  # noqa: F401 (what it is about)
 # isort: split
 import ray
 from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
-from ray._private.services import canonicalize_bootstrap_address
+from ray._private.services import canonicalize_bootstrap_address, find_node_ids
 from ray._private.state import available_resources_per_node
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import ActorAlreadyExistsError, AuthenticationError, GetTimeoutError, RayError
@@ -140,6 +141,19 @@ def _knock(address: str) -> None:
         raise NoCluster(_shut_out(address)) from problem
     except (RayError, RuntimeError):  # it may be busy: Ray tries longer, and tells more
         return
+    _check_is_node(address)
+
+
+def _check_is_node(address: str) -> None:
+    """Only a node of a cluster can ask it for anything. Ray would wait for a minute, and then not say so."""
+    until = time.monotonic() + KNOCK_SECONDS  # it may be starting
+    while not find_node_ids():
+        if time.monotonic() > until:
+            raise NoCluster(
+                f"this machine is no node of the cluster at {address!r}: give the command on one, or make "
+                f"this one a node without slots: `ray start --address={address} --num-cpus=0`"
+            )
+        time.sleep(0.2)
 
 
 def _say_nothing(*arguments: object, **named: object) -> None:
@@ -220,6 +234,11 @@ def recall() -> bytes | None:
 def _itself() -> bytes:
     """The actor that calls: the same in all its lives."""
     return str(ray.get_runtime_context().get_actor_id()).encode()
+
+
+def is_itself(actor: Any) -> bool:
+    """Whether an actor is the one that calls, and not a later one that has its name."""
+    return bool(actor._actor_id.hex() == ray.get_runtime_context().get_actor_id())
 
 
 def started_anew() -> bool:

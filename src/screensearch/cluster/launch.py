@@ -42,7 +42,7 @@ from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
-from screensearch.record.run import Manifest, create_run, open_run_folder
+from screensearch.record.run import Manifest, create_run, open_run_folder, read_manifest
 
 LOOK_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
@@ -247,7 +247,7 @@ class Attached:
 
     def __init__(self, address: str, folder: Path) -> None:
         self._folder = folder
-        self._run = open_run_folder(folder).manifest.run
+        self._run = read_manifest(folder).run  # no more: the run is there also while its log is out of reach
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:

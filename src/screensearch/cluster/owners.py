@@ -243,6 +243,8 @@ class Owners:
         """Close all logs; their digests, in order of the shards. An owner that goes meanwhile is replaced."""
         digests = await self.ask_all("close")
         self.end()
+        for shard in self._shards.values():  # nobody needs their graphs while the summary waits for someone
+            end(shard.actor)
         return digests
 
     def views(self) -> tuple[OwnerView, ...]:
