@@ -358,10 +358,11 @@ def metrics_page() -> str:
     lines = ["# Metrics", "", MADE_BY, ""]
     lines += [
         "What `--metrics` of `screensearch explore` serves. Every series has the label `run`, the identifier",
-        "in `run.json`, and `shard`, which is empty (for Prometheus: absent) where a run has only one.",
+        "in `run.json`, and `shard`, which is empty (for Prometheus: absent) without a cluster.",
         "Counts of steps, starts, states and edges are of the whole run and go on when it is resumed; all",
         "else is of the exploration that serves it. A metric without a value is absent: what is left is told",
-        "for the stop rules that were given. `process_*` are of the process that serves, as usual.",
+        "for the stop rules that were given; on a cluster for steps alone, of that shard, and of workers",
+        "only that they failed. `process_*` are of the process that serves, as usual.",
         "How to use them: [watch a run](../how-to/watch-a-run.md).",
         "",
     ]

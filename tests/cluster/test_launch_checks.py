@@ -16,7 +16,7 @@ from postgres_server import PostgresServer
 
 import screensearch as ss
 from screensearch.cli import main
-from screensearch.cluster import launch
+from screensearch.cluster import engine, launch
 from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
 from screensearch.cluster.names import Job
 from screensearch.errors import SettingsError
@@ -154,6 +154,19 @@ def test_a_cluster_that_this_machine_belonged_to_and_that_is_gone_is_told_at_onc
     )
     assert ended.returncode == 1
     assert "nobody listens at" in ended.stderr
+
+
+def test_a_machine_that_is_no_node_is_told_that_it_has_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray looks for a node on this machine, for a minute, and then says only that it could not connect."""
+
+    def refuse(**options: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster at 10.0.0.11:6379")
+
+    monkeypatch.setattr(engine, "_knock", lambda address: None)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(engine.NoCluster, match="this machine one of its nodes"):
+        engine.connect("10.0.0.11:6379")
 
 
 @pytest.mark.parametrize("address", ["local", "nonsense", "lab1:", ":", ""])

@@ -174,6 +174,14 @@ def test_workers_are_counted_by_their_lives(store: ShardStore) -> None:
     assert read(store, "screensearch_queue_messages") == 17
 
 
+def test_an_owner_on_a_cluster_does_not_say_that_there_are_no_workers(tmp_path: Path) -> None:
+    """They are the conductor's: nobody tells the owner which there are."""
+    store = open_store(tmp_path)
+    metrics = Metrics(store, run="r1", environment="toy", folder="", version="1", part="0")
+    store.log.close()
+    assert metrics.read()["screensearch_workers"] == {}
+
+
 def test_every_metric_of_the_table_is_read_and_has_the_labels_it_names(tmp_path: Path) -> None:
     store = measured(tmp_path, Budget(steps=10, states=5, plateau=4), seconds=60.0)
     ask(store, begin(0, 0, "go"))

@@ -74,8 +74,8 @@ def connect(address: str) -> None:
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
-            "RAY_AUTH_MODE set to token, and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? "
-            "docs/how-to/cluster.md begins with one)"
+            "this machine one of its nodes, RAY_AUTH_MODE set to token, and its token in RAY_AUTH_TOKEN or "
+            "~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
         ) from problem
 
 

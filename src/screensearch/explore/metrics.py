@@ -39,7 +39,7 @@ class Kind(StrEnum):
 class Metric:
     """One metric: its name as it is asked for, and what it means.
 
-    Every series has the labels `run` and `shard`, too; the latter is empty where a run has one shard, which
+    Every series has the labels `run` and `shard`, too; the latter is empty without a cluster, which
     Prometheus takes for absent.
     """
 
@@ -201,7 +201,7 @@ class Metrics(Observer):
         seconds: float | None = None,
         part: str = "",
     ) -> None:
-        """`part` names the shard where a run has several; `seconds` is how long the exploration may take."""
+        """`part` names the shard on a cluster; `seconds` is how long the exploration may take."""
         self.run, self.part = run, part
         self._about = (environment, folder, version)
         self._budget = shard.budget
@@ -293,7 +293,8 @@ class Metrics(Observer):
                 "screensearch_checkpoint_seconds": self._checkpoint.read(),
                 "screensearch_queue_messages": _alone(self._waiting()),
                 "screensearch_steps_under_way": _alone(self._budget.under_way),
-                "screensearch_workers": _alone(len(self._workers)),
+                # On a cluster nobody tells an owner which workers there are: none is better than 0.
+                "screensearch_workers": _alone(None if self.part else len(self._workers)),
                 "screensearch_worker_starts_total": _by_label(self._worker_starts),
                 "screensearch_worker_failures_total": _by_label(self._worker_failures),
                 "screensearch_budget_left_steps": _alone(self._budget.left_steps()),
