@@ -34,9 +34,9 @@ from screensearch.cluster.store import ClusterStore, Poisonous
 from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.shard import ShardKey, shard_key, shard_of
-from screensearch.domain.transition import EpisodeId, Evidence
+from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.errors import EnvironmentFailed, StoreFailed
-from screensearch.explore.messages import Begin, Sighting
+from screensearch.explore.messages import Begin, BeginFailed, Sighting
 from screensearch.explore.wire import pack_body
 from screensearch.record.run import open_run_folder
 from screensearch.record.stores import PostgresStore
@@ -156,7 +156,8 @@ def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
     with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
         before = taken.last_sequence
         with pytest.raises(StoreFailed, match="taken over by another process"):
-            answer(owner.handle.remote(1, pack_body(arrival(0, "light"))), seconds=120)
+            failed = BeginFailed(EpisodeId(7, 0), Outcome.CRASH, Evidence(), note="it crashed")
+            answer(owner.handle.remote(1, pack_body(failed)), seconds=120)
         wait_until(lambda: not Path(f"/proc/{process}").exists())
         assert PostgresStore(database.url(), run).how_far() == before
 
