@@ -34,7 +34,7 @@ from screensearch.errors import EnvironmentFailed, SettingsError
 from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.consent import check_consent
 from screensearch.explore.memory import give_large_blocks_back
-from screensearch.record.run import open_run_folder
+from screensearch.record.run import read_manifest
 
 
 @click.command(cls=ExploreCommand)
@@ -221,7 +221,7 @@ def explore(
 
     def show(progress: Progress, places: str = "") -> None:
         if where.run is None:  # the first progress is of a run that is there
-            where.run = open_run_folder(folder).manifest.run
+            where.run = read_manifest(folder).run
         view.show(progress, places)
 
     def begin_on(address: str, before_begin: Callable[[], object] = lambda: None) -> None:

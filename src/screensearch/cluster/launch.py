@@ -42,7 +42,7 @@ from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
-from screensearch.record.run import Manifest, create_run, open_run_folder
+from screensearch.record.run import Manifest, create_run, open_run_folder, read_manifest
 
 LOOK_SECONDS = 0.5
 ANSWER_SECONDS = 10.0
@@ -110,7 +110,7 @@ def resume_on_cluster(
     All is checked that `resume_exploration` checks, and means the same; `before_begin` is as for a new run.
     """
     _check_options(workers, log_format, metrics)
-    run = open_run_folder(folder)
+    run = open_run_folder(folder, to_write=True)
     manifest = run.manifest
     named_environment(run)
     check_consent(settings_from_document(manifest.settings), unsandboxed, allow_irreversible)
@@ -247,7 +247,7 @@ class Attached:
 
     def __init__(self, address: str, folder: Path) -> None:
         self._folder = folder
-        self._run = open_run_folder(folder).manifest.run
+        self._run = read_manifest(folder).run  # its log may be away, or be brought up to date just now
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:

@@ -95,10 +95,11 @@ class PostgresLog(PostgresReading):
 
     @classmethod
     def shards(cls, url: str, run: str) -> list[str]:
-        """The names of a run's shards."""
+        """The names of a run's shards; none where there are no tables. Those may be behind this version."""
         session = Session(url, "screensearch reader")
         try:
-            check_tables(session)
+            if not check_tables(session, behind=True):
+                return []
             return [name for (name,) in session.rows("SELECT shard FROM logs WHERE run = %s", run)]
         finally:
             session.close()
@@ -111,6 +112,15 @@ class PostgresLog(PostgresReading):
             log = find_log(session, run, shard)
             ((last,),) = session.rows("SELECT coalesce(max(seq), 0) FROM entries WHERE log = %s", log)
             return int(last)
+        finally:
+            session.close()
+
+    @classmethod
+    def check_to_write(cls, url: str, run: str, shard: str) -> None:
+        """Raise when there is no log that `open_to_write` could open, whoever owns it. Changes nothing."""
+        session = Session(url, "screensearch reader")
+        try:
+            find_log(session, run, shard, behind=True)
         finally:
             session.close()
 
