@@ -128,13 +128,15 @@ class PostgresStore:
     url: str
     run: str
     shard: int = 0
+    exploration: str = ""  # whose owners replace each other without asking (`postgres_lease`)
 
     @property
     def _shard(self) -> str:
         return str(self.shard or "")
 
     def create(self) -> None:
-        _postgres_log().create(self.url, self.run, self._shard).close()
+        log = _postgres_log().create(self.url, self.run, self._shard, exploration=self.exploration)
+        log.close()
 
     def shards(self) -> list[int]:
         """The shards of the run, in order of their numbers."""
@@ -158,9 +160,14 @@ class PostgresStore:
             lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
         )
 
-    def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
-        """This shard, for its owner."""
-        return _postgres_log().open_to_write(self.url, self.run, self._shard, take_over=take_over)
+    def open_to_write(self, *, take_over: bool = False, again: bool = False) -> PostgresLog:
+        """This shard, for its owner; `again` if the exploration has had it before."""
+        return _postgres_log().open_to_write(
+            *(self.url, self.run, self._shard),
+            take_over=take_over,
+            exploration=self.exploration,
+            again=again,
+        )
 
     def discard(self) -> None:
         _postgres_log().drop(self.url, self.run, self._shard)
