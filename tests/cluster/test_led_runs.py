@@ -139,6 +139,46 @@ def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_f
         assert Attached(cluster.address, folder).follow(nothing).steps == 40
 
 
+def test_a_run_whose_log_another_exploration_takes_ends_and_leaves_it_there(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = begin(cluster, database, folder)
+    wait(attached, 10)
+    run = open_run_folder(folder).manifest.run
+    with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
+        before = taken.last_sequence
+        with pytest.raises(EnvironmentFailed, match=r"is owned by .* took it over from this exploration"):
+            attached.follow(nothing)
+        taken.commit()
+        assert PostgresStore(database.url(), run).how_far() == before
+
+
+def test_a_run_whose_database_lost_what_was_acknowledged_ends_and_writes_no_more(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = begin(cluster, database, folder)
+    wait(attached, 30)
+    with closing(psycopg.connect(database.url(), autocommit=True)) as connection:
+        run = open_run_folder(folder).manifest.run
+        connection.execute("SET search_path = screensearch")
+        connection.execute("SET screensearch.dropping = 'on'")
+        ((log,),) = connection.execute("SELECT id FROM logs WHERE run = %s", [run]).fetchall()
+        with connection.transaction():  # as at a replica that had not got all of it
+            connection.execute("SELECT 1 FROM logs WHERE id = %s FOR UPDATE", [log])
+            connection.execute("DELETE FROM decisions WHERE log = %s AND seq > 5", [log])
+            connection.execute("DELETE FROM entries WHERE log = %s AND seq > 5", [log])
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity JOIN logs "
+                "ON application_name = 'screensearch owner ' || token WHERE id = %s",
+                [log],
+            )
+    with pytest.raises(EnvironmentFailed, match=r"lost.* Nothing more is written"):
+        attached.follow(nothing)
+    assert PostgresStore(database.url(), run).how_far() == 5
+
+
 def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
@@ -155,8 +195,8 @@ def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
     process = answer(owner.report.remote(), seconds=120).process
     with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
         before = taken.last_sequence
+        failed = BeginFailed(EpisodeId(0, 100), Outcome.CRASH, Evidence())
         with pytest.raises(StoreFailed, match="taken over by another process"):
-            failed = BeginFailed(EpisodeId(7, 0), Outcome.CRASH, Evidence(), note="it crashed")
             answer(owner.handle.remote(1, pack_body(failed)), seconds=120)
         wait_until(lambda: not Path(f"/proc/{process}").exists())
         assert PostgresStore(database.url(), run).how_far() == before

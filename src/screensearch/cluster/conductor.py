@@ -192,9 +192,10 @@ class Conductor:
         await self._workers.adopt()
         anew = await patiently(started_anew)
         promised = {} if self._memory is None else self._memory.promised
+        held = self._memory is not None and self._memory.at_start is not None
         async with asyncio.TaskGroup() as parts:
             parts.create_task(self._workers.prepare())
-            parts.create_task(self._owners.find(promised, anew=anew))
+            parts.create_task(self._owners.find(promised, held=held))
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
             memory = replace(memory, at_start=self._owners.figures())

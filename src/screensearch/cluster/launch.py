@@ -110,7 +110,7 @@ def resume_on_cluster(
     All is checked that `resume_exploration` checks, and means the same; `before_begin` is as for a new run.
     """
     _check_options(workers, log_format, metrics)
-    run = open_run_folder(folder)
+    run = open_run_folder(folder, to_write=True)
     manifest = run.manifest
     named_environment(run)
     check_consent(settings_from_document(manifest.settings), unsandboxed, allow_irreversible)
@@ -247,7 +247,7 @@ class Attached:
 
     def __init__(self, address: str, folder: Path) -> None:
         self._folder = folder
-        self._run = read_manifest(folder).run  # no more: the run is there also while its log is out of reach
+        self._run = read_manifest(folder).run  # its log may be away, or be brought up to date just now
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:

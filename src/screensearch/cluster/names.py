@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -48,6 +49,8 @@ class Job:
     workers: int
     stop: StopRule
     take_over: bool = False  # the log, at the start, from whoever seems to have it
+    exploration: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Its id, the same for all owners and over the lives of the conductor, who is given this job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,8 @@ class OwnerReport:
     epoch: int
     metrics: str  # where they are served, if they are
     failure: str = ""  # why it can write no more
+    recorded: int = 0  # the number of the last entry that is durable
+    lost: bool = False  # it can write no more since the database lost what was acknowledged
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The owner of a shard as an actor: it holds the lease of the shard's log, and answers workers.
 
-Whoever opens the log later takes the lease (`PostgresLog.open_to_write`, `take_over`): the database then
+Whoever opens the log later in the same exploration takes the lease (`postgres_lease`): the database then
 refuses what an earlier owner still tries to write, and that one leaves, also where nobody is left to end it.
 So there may be two actors for a moment, and never two owners.
 """
@@ -18,7 +18,7 @@ from screensearch.cluster.engine import control, leave, this_node, this_node_id
 from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
-from screensearch.errors import FormatError, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.errors import AcknowledgedLost, FormatError, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import DECIDED, Announce, Begin, BeginFailed, Land, Receipt, Report
 from screensearch.explore.metrics import Metrics
@@ -34,6 +34,9 @@ CLOSED = "the log is closed"
 
 LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
+
+LOST_SECONDS = 60.0
+"""The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
 
 
 class ShardOwner:
@@ -51,6 +54,7 @@ class ShardOwner:
         self._metrics = ""  # where they are served
         self._digest: str | None = None  # once it is closed
         self._failure = ""
+        self._lost = False
 
     async def open(
         self,
@@ -59,10 +63,11 @@ class ShardOwner:
         steps: int | None,
         *,
         take_over: bool,
+        again: bool = False,
         lives: Mapping[int, int],
         at_work: Sequence[int],
     ) -> None:
-        """Become the owner: take the lease, load the checkpoint, fold the tail.
+        """Become the owner: take the lease, `again` or at first, load the checkpoint, fold the tail.
 
         `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
         """
@@ -70,7 +75,8 @@ class ShardOwner:
         settings = settings_from_document(job.settings)
 
         def opening() -> tuple[ShardStore, int, ShardKey | None]:
-            log = _open_or_create(PostgresStore(job.store, job.run, number), take_over=take_over)
+            store = PostgresStore(job.store, job.run, number, job.exploration)
+            log = _open_or_create(store, take_over=take_over, again=again)
             try:
                 shard = ShardStore(log, settings, Budget(steps=steps), shard=number)
                 for worker in at_work:
@@ -94,12 +100,14 @@ class ShardOwner:
         """
         problem = None if broken.cancelled() else broken.exception()
         self._failure = self._failure or f"{problem or 'the log is closed'}"
+        self._lost = isinstance(problem, AcknowledgedLost)
         ours = problem is not None and not isinstance(problem, ScreenSearchError)
         said = OwnerBroke(f"{problem!r}") if ours else StoreFailed(self._failure)
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(said)
-        asyncio.get_running_loop().call_later(LINGER_SECONDS, leave)
+        seconds = LOST_SECONDS if self._lost else LINGER_SECONDS
+        asyncio.get_running_loop().call_later(seconds, leave)
 
     # -- for workers --------------------------------------------------------------------------
 
@@ -175,6 +183,8 @@ class ShardOwner:
             epoch=self._epoch,
             metrics=self._metrics,
             failure=self._failure,
+            recorded=0 if shard is None else shard.durable,
+            lost=self._lost,
         )
 
     async def beginning(self, worker: int) -> Beginning:
@@ -257,15 +267,15 @@ def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -
     return server.url.replace("//0.0.0.0:", f"//{this_node()}:")
 
 
-def _open_or_create(store: PostgresStore, *, take_over: bool) -> Any:
+def _open_or_create(store: PostgresStore, *, take_over: bool, again: bool) -> Any:
     """The log of a shard, whose first owner makes it."""
     try:
-        return store.open_to_write(take_over=take_over)
+        return store.open_to_write(take_over=take_over, again=again)
     except RunNotFound:
         if not store.shard:  # the first one is made with the run: without it there is none
             raise
         store.create()
-        return store.open_to_write(take_over=True)
+        return store.open_to_write()
 
 
 def _key(log: Log) -> ShardKey | None:

@@ -59,24 +59,34 @@ class PostgresLog(PostgresReading):
         Session(url, "screensearch", writes=True).close()
 
     @classmethod
-    def create(cls, url: str, run: str, shard: str) -> PostgresLog:
+    def create(cls, url: str, run: str, shard: str, *, exploration: str = "") -> PostgresLog:
         """A new, empty log, opened for writing. Makes the tables too, where there are none."""
-        token = new_token()
+        token = new_token(exploration)
         with _session(url, session_name(token), writes=True) as session:
             migrate(session)
             log = make_log(session, run, shard)
             return cls._owned(session, take_lease(session, log, token, log_name(run, shard), take_over=False))
 
     @classmethod
-    def open_to_write(cls, url: str, run: str, shard: str, *, take_over: bool = False) -> PostgresLog:
-        """Open as the owner. One that is at work is left alone, unless it is to be replaced (`take_over`)."""
-        token = new_token()
+    def open_to_write(
+        cls,
+        url: str,
+        run: str,
+        shard: str,
+        *,
+        take_over: bool = False,
+        exploration: str = "",
+        again: bool = False,
+    ) -> PostgresLog:
+        """Open as the owner, for an exploration; who is replaced for that is said by `take_lease`."""
+        token = new_token(exploration)
         with _session(url, session_name(token), writes=True) as session:
             if check_tables(session, behind=True):
                 migrate(session)
             log = find_log(session, run, shard)
+            name = log_name(run, shard)
             return cls._owned(
-                session, take_lease(session, log, token, log_name(run, shard), take_over=take_over)
+                session, take_lease(session, log, token, name, take_over=take_over, again=again)
             )
 
     @classmethod
@@ -95,11 +105,21 @@ class PostgresLog(PostgresReading):
 
     @classmethod
     def shards(cls, url: str, run: str) -> list[str]:
-        """The names of a run's shards."""
+        """The names of a run's shards; none where there are no tables. Those may be behind this version."""
         session = Session(url, "screensearch reader")
         try:
-            check_tables(session)
+            if not check_tables(session, behind=True):
+                return []
             return [name for (name,) in session.rows("SELECT shard FROM logs WHERE run = %s", run)]
+        finally:
+            session.close()
+
+    @classmethod
+    def check_to_write(cls, url: str, run: str, shard: str) -> None:
+        """Raise when there is no log that `open_to_write` could open, whoever owns it. Changes nothing."""
+        session = Session(url, "screensearch reader")
+        try:
+            find_log(session, run, shard, behind=True)
         finally:
             session.close()
 

@@ -145,10 +145,10 @@ def migrate(session: Session) -> None:
     session.commit()
 
 
-def find_log(session: Session, run: str, shard: str) -> int:
-    """The number of a log; `RunNotFound` when there is none. Changes nothing."""
+def find_log(session: Session, run: str, shard: str, *, behind: bool = False) -> int:
+    """The number of a log; `RunNotFound` when there is none. Changes nothing. `behind`: as `check_tables`."""
     name, found = log_name(run, shard), []
-    if check_tables(session):
+    if check_tables(session, behind=behind):
         found = session.rows("SELECT id, format FROM logs WHERE run = %s AND shard = %s", run, shard)
     if not found:
         raise RunNotFound(f"{name} is not in {session.where}")
