@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,6 +22,7 @@ from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
 from screensearch.cluster.names import Job
 from screensearch.errors import SettingsError
 from screensearch.explore.beginning import LARGEST_SEED, new_manifest
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import create_run, open_run_folder
 
 pytest_plugins = ["cluster_fixtures"]
@@ -125,6 +127,22 @@ def test_a_log_is_taken_over_on_a_cluster_only_if_that_is_said(
     assert explore("--resume", "--out", folder, "--take-over").exit_code == 0
     assert [job.take_over for job in notes.jobs] == [False, False, True]
     assert len({job.run for job in notes.jobs}) == 1
+
+
+def test_a_folder_of_pictures_is_named_from_the_root_and_marked_whenever_a_run_is_begun(
+    notes: Notes, database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pictures = LocalArtifacts(tmp_path / "pictures")
+    new = ("synthetic:notepad", "--store", database.url(), "--artifacts", "pictures", "--out", "run")
+    assert explore(*new).exit_code == 0
+    (job,) = notes.jobs
+    assert job.artifacts == str(pictures.folder)
+    assert pictures.is_marked(job.run)
+    shutil.rmtree(pictures.folder)  # as if it was begun by a version that left no mark
+    assert explore("--resume", "--out", "run").exit_code == 0
+    assert pictures.is_marked(job.run)
+    assert CliRunner().invoke(main, ["verify", "run"]).exit_code == 0
 
 
 def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(

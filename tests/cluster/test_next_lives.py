@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
-from screensearch.cluster import workers
+from screensearch.cluster import start, workers
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import Beginning, WorkerReport
 from screensearch.explore.progress import Figures
@@ -173,3 +174,64 @@ async def test_a_life_that_a_conductor_left_before_it_could_begin_is_replaced(
     assert cluster.ended[0] is left
     assert not left.tasks
     assert second.tasks[0].life > 41
+
+
+async def test_a_worker_that_was_placed_and_is_mute_is_replaced_elsewhere_and_the_next_has_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mute, mute_too, third = Actor(), Actor(), Actor(AT_WORK)
+    cluster, told = on(monkeypatch, mute, mute_too, third), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "START_SECONDS", 0.02)
+    places = {mute: ("a", "10.0.0.2"), mute_too: ("b", "10.0.0.3")}
+    monkeypatch.setattr(start, "where_placed", lambda actor: places.get(actor))
+    troubles = list[str]()
+    crew = workers.Workers(job(), Halt(), troubles.append)
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: crew.views()[0].state == workers.WORKS)
+    assert cluster.avoided == ["", "a", "b"]
+    assert [mute in cluster.ended, mute_too in cluster.ended, third in cluster.ended] == [True, True, False]
+    assert troubles == [
+        "worker 0: its process on 10.0.0.2 did not say a word for 0.02 s, so it was ended",
+        "worker 0: its process on 10.0.0.3 did not say a word for 0.04 s, so it was ended",
+    ]
+    tending.cancel()
+
+
+async def test_a_worker_is_waited_for_while_it_has_no_slot_or_its_process_is_a_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only, nodes, looks = Actor(), itertools.count(), list[str]()
+    cluster, told, waits = on(monkeypatch, only), Told(), True
+
+    def where_placed(actor: Actor) -> tuple[str, str] | None:
+        looks.append("" if waits else f"{next(nodes)}")
+        return None if waits else (looks[-1], "10.0.0.2")
+
+    monkeypatch.setattr(workers, "START_SECONDS", 0.01)
+    monkeypatch.setattr(start, "where_placed", where_placed)
+    crew = workers.Workers(job(), Halt(), lambda trouble: None)
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: len(looks) > 3)
+    assert crew.views()[0].state == workers.WAITS
+    waits = False
+    await until(lambda: looks.count("") < len(looks) - 3)
+    assert crew.views()[0].state == workers.STARTS
+    only.say(AT_WORK)
+    await until(lambda: crew.views()[0].state == workers.WORKS)
+    assert not cluster.ended
+    tending.cancel()
+
+
+async def test_lives_that_never_said_a_word_do_not_end_a_run_that_has_no_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mute = [Actor() for _ in range(6)]
+    cluster, told = on(monkeypatch, *mute), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "START_SECONDS", 0.01)
+    monkeypatch.setattr(workers, "LONGEST_START_SECONDS", 0.02)
+    monkeypatch.setattr(start, "where_placed", lambda actor: ("a", "10.0.0.2"))
+    async with tended(told, Halt()) as tending:
+        await until(lambda: len(cluster.avoided) == 6)
+        assert not tending.done()

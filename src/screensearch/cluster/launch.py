@@ -42,6 +42,9 @@ from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
+from screensearch.record.artifact_location import read_location
+from screensearch.record.artifacts import open_artifacts
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import Manifest, create_run, open_run_folder, read_manifest
 
 LOOK_SECONDS = 0.5
@@ -148,6 +151,7 @@ def _conduct(
     *,
     take_over: bool = False,
 ) -> None:
+    artifacts = _mark_artifacts(manifest, folder)
     job = Job(
         run=manifest.run,
         folder=str(folder.resolve()),
@@ -155,7 +159,7 @@ def _conduct(
         seed=manifest.seed,
         settings=manifest.settings,
         store=manifest.store,
-        artifacts=manifest.artifacts,
+        artifacts=artifacts,
         log_format=log_format,
         metrics=metrics,
         version=version("screensearch"),
@@ -168,6 +172,16 @@ def _conduct(
             place(Conductor, conductor_name(job.run), job, restarts=True, at_head=True)
     except NameTaken as problem:  # by another command at this moment
         raise _busy(folder) from problem
+
+
+def _mark_artifacts(manifest: Manifest, folder: Path) -> str:
+    """Let nodes see whether a folder of pictures is the one meant; its location, as all of them read it."""
+    if not manifest.artifacts:
+        return ""
+    kept = open_artifacts(manifest.artifacts, folder)
+    if isinstance(kept, LocalArtifacts):
+        kept.mark(manifest.run)
+    return str(read_location(manifest.artifacts))
 
 
 @contextlib.contextmanager

@@ -142,7 +142,7 @@ class WorkerView:
 
     worker: int
     life: int
-    state: str  # see `workers`: waiting, working, resting or ended
+    state: str  # see `workers`: waiting, starting, working, resting or ended
     node: str = ""
     process: int = 0
     failures: int = 0

@@ -11,13 +11,14 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from screensearch.cluster.engine import control, leave, this_node, this_node_id
 from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
+from screensearch.encode.redact import redacting_text
 from screensearch.errors import AcknowledgedLost, FormatError, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import DECIDED, Announce, Begin, BeginFailed, Land, Receipt, Report
@@ -55,6 +56,7 @@ class ShardOwner:
         self._digest: str | None = None  # once it is closed
         self._failure = ""
         self._lost = False
+        self._clean: Callable[[str], str] = str
 
     async def open(
         self,
@@ -87,7 +89,13 @@ class ShardOwner:
                 raise
 
         self._lives = dict(lives)
-        shard, self._epoch, self._key = await asyncio.to_thread(opening)
+        self._clean = redacting_text(settings.redact)
+        try:
+            shard, self._epoch, self._key = await asyncio.to_thread(opening)
+        except ScreenSearchError:
+            raise
+        except Exception as problem:  # of whatever plugin, which may quote anything
+            raise OwnerBroke(self._clean(repr(problem))) from None
         self._shard, self._serving = shard, Serving(shard)
         if job.metrics:
             self._metrics = _serve_metrics(job, number, shard, self._serving)
@@ -99,10 +107,11 @@ class ShardOwner:
         Then this one leaves. Mostly the conductor ends it before; but it may be out of reach.
         """
         problem = None if broken.cancelled() else broken.exception()
-        self._failure = self._failure or f"{problem or 'the log is closed'}"
+        foreign = problem is not None and not isinstance(problem, ScreenSearchError)
+        words = self._clean(repr(problem)) if foreign else f"{problem or 'the log is closed'}"
+        self._failure = self._failure or words
         self._lost = isinstance(problem, AcknowledgedLost)
-        ours = problem is not None and not isinstance(problem, ScreenSearchError)
-        said = OwnerBroke(f"{problem!r}") if ours else StoreFailed(self._failure)
+        said = OwnerBroke(words) if foreign else StoreFailed(self._failure)
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(said)

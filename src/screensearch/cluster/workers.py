@@ -30,10 +30,13 @@ from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, work
 from screensearch.cluster.owners import (
     DOUBT_AGAIN_SECONDS,
     DOUBT_SECONDS,
+    LONGEST_START_SECONDS,
     LOOK_SECONDS,
+    START_SECONDS,
     AtWork,
     Owners,
 )
+from screensearch.cluster.start import Start
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import settings_from_document
 from screensearch.errors import ScreenSearchError
@@ -44,6 +47,7 @@ from screensearch.explore.worker import LONGEST_BACK_OFF_SECONDS, back_off_secon
 log = logging.getLogger(__name__)
 
 WAITS = "waiting for a slot"
+STARTS = "starting"
 WORKS = "working"
 RESTS = "failing, tried again later"
 ENDED = "ended"
@@ -91,6 +95,7 @@ class _Worker:
     failures: int = 0
     futile: int = 0  # starts in a row without a step, over its lives
     rests: int = 0  # in a row
+    slow_starts: int = 0  # likewise: lives whose process was placed and said nothing
     over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
 
@@ -221,6 +226,8 @@ class Workers:
     async def _pause(self, worker: _Worker, why: str, *, begun: bool) -> None:
         """Wait before another life, the longer the less there is to hope for; raise if nobody has hope."""
         report = worker.report
+        if report is None and worker.slow_starts:
+            return  # it was not even tried: the next life has more time, which is all that can be done
         failed = None if report is None else report.failed
         steps, starts = (0, 0) if report is None else (report.steps, report.starts)
         worker.futile = starts if steps else worker.futile + max(starts, 1)
@@ -306,15 +313,23 @@ class Workers:
         # One that is adopted was at work, or waits for a slot: in that case another may wait in its place.
         longest = ADOPTED_SECONDS if worker.adopted else None
         waiting = asyncio.ensure_future(ask(worker.actor.report.remote(), seconds=longest))
+        start = Start(worker.actor, min(START_SECONDS * 2.0**worker.slow_starts, LONGEST_START_SECONDS))
         try:
             while not waiting.done():  # until there is a slot for it
                 await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
                 needless = self._halt.asked.is_set() or owners.shares.out_of_steps
-                if needless and not waiting.done() and longest is None:
+                if waiting.done() or longest is not None:
+                    continue
+                if needless:
                     waiting.cancel()
                     return None
+                if mute := await start.look():
+                    waiting.cancel()
+                    worker.avoid, worker.slow_starts = start.node, worker.slow_starts + 1
+                    return mute
+                worker.state = STARTS if start.node else WAITS
             report: WorkerReport = waiting.result()
-            worker.report, worker.state = report, WORKS
+            worker.report, worker.state, worker.slow_starts = report, WORKS, 0
             if worker.adopted and not report.begun:
                 return "the conductor was gone before it could begin"
             while not report.ended:

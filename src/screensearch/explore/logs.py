@@ -74,6 +74,7 @@ class LogFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
+            record.exc_text = None  # what another handler has made of it is not redacted
             return super().format(record)
         return json.dumps(self._fields(record), ensure_ascii=False)
 
