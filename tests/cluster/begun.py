@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def begin(
     steps: int = 1_000_000,
     workers: int = 1,
     environment: str = ENVIRONMENT,
+    metrics: str = "",
     before_begin: Callable[[], object] = lambda: None,
 ) -> Attached:
     start_on_cluster(
@@ -37,6 +39,7 @@ def begin(
         workers=workers,
         seed=5,
         store=database.url(),
+        metrics=metrics,
         before_begin=before_begin,
     )
     return Attached(cluster.address, folder)
@@ -44,3 +47,8 @@ def begin(
 
 def nothing(view: View) -> None:
     """The run is followed, and nobody looks."""
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    while not condition():
+        time.sleep(0.1)

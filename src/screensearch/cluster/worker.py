@@ -11,6 +11,8 @@ from pathlib import Path
 from screensearch.cluster.engine import control, this_node, this_node_id
 from screensearch.cluster.names import Task, WorkerReport, WrongVersion, check_version
 from screensearch.cluster.store import ClusterStore
+from screensearch.config import settings_from_document
+from screensearch.encode.redact import redacting_text
 from screensearch.errors import FormatError, RunNotFound
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.wire import Failed
@@ -52,7 +54,9 @@ class ClusterWorker:
             asyncio.CancelledError,
         ) as problem:  # of whatever plugin
             log.exception("worker %d failed", task.assignment.worker)
-            self._failed = Failed(f"{type(problem).__name__}: {problem}")
+            # It may quote what the application showed, and is written into the log of the run.
+            redact = redacting_text(settings_from_document(task.assignment.settings).redact)
+            self._failed = Failed(redact(f"{type(problem).__name__}: {problem}"))
 
     @control
     async def report(self) -> WorkerReport:
