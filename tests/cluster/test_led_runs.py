@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+import urllib.request
 from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,12 +19,13 @@ from typing import Any
 import psycopg
 import pytest
 from aftermath import descendants
-from begun import ENVIRONMENT, SETTINGS, begin, command, nothing
+from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster import engine
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
@@ -50,9 +51,10 @@ def wait(attached: Attached, steps: int) -> View:
     return view
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    while not condition():
-        time.sleep(0.1)
+def read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=30) as reply:
+        text: str = reply.read().decode()
+    return text
 
 
 def processes_of(cluster: RayCluster, actor: bytes) -> list[int]:
@@ -77,13 +79,18 @@ def beside_head(cluster: RayCluster) -> bool:
 def test_a_conductor_that_is_started_anew_knows_what_was_before(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    attached = begin(cluster, database, tmp_path / "run")
+    attached = begin(cluster, database, tmp_path / "run", metrics="0.0.0.0:0")
     before = wait(attached, 30)
+    started = f'screensearch_worker_starts_total{{run="{before.run}",shard="",worker="0"}} 1.0'
+    wait_until(lambda: started in read(before.conductor.metrics))  # from then on, another life knows it
     assert beside_head(cluster)  # a node that goes takes everything else with it, but not the conductor
     kill_conductor(cluster)
     after = wait(attached, before.progress.steps + 30)
     assert beside_head(cluster)
     assert after.progress.seconds > before.progress.seconds
+    assert after.conductor.process != before.conductor.process
+    assert after.conductor.metrics == before.conductor.metrics
+    assert started in read(after.conductor.metrics)
     attached.stop()
     wait_until(lambda: attached.view().phase == "ended")
     (owner,) = after.owners
@@ -245,7 +252,7 @@ async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
     )
     await asyncio.to_thread(wait_until, (tmp_path / "run" / "run.json").exists)
     run = open_run_folder(tmp_path / "run").manifest.run
-    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), print)
+    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), Account())
     await asyncio.to_thread(wait_until, PostgresStore(database.url(), run).how_far)
     assert await owners.records(0)
     await explored

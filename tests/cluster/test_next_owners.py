@@ -13,6 +13,7 @@ import pytest
 from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
 from screensearch.cluster import owners, shards
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone
 from screensearch.cluster.names import Job, OwnerReport, Place
 from screensearch.domain.screen import Metadata
@@ -44,9 +45,11 @@ SERVING = OwnerReport(
 
 
 @asynccontextmanager
-async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIterator[owners.Owners]:
+async def owned(
+    monkeypatch: pytest.MonkeyPatch, account: Account | None = None
+) -> AsyncIterator[owners.Owners]:
     """The owners of one shard, whose log does not grow."""
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account or Account())
 
     async def records(number: int) -> bool:
         return False
@@ -60,13 +63,17 @@ async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIt
 
 
 async def test_the_next_owner_after_a_silent_one_is_placed_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, troubles = Actor(SERVING, SERVING, SERVING), list[str]()
+    first, account = Actor(SERVING, SERVING, SERVING), Account()
     cluster = on(monkeypatch, first, Actor(*[SERVING] * 1000))
-    async with owned(monkeypatch, troubles) as held:
+    async with owned(monkeypatch, account) as held:
         await until(lambda: len(cluster.avoided) == 2 and held.locate(0) is not None)
     assert cluster.avoided == ["", "a"]
     assert cluster.ended == [first]
-    assert "did not answer" in troubles[0]
+    (trouble,) = account.troubles
+    assert trouble.what == f"the owner of shard 0 was replaced: {trouble.why}"
+    assert "did not answer" in trouble.why
+    assert trouble.shard == 0
+    assert account.counts().replacements == 1
 
 
 async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given_up(
@@ -76,7 +83,7 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
     cluster = on(monkeypatch, first, second, third)
     monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: len(cluster.avoided) == 2)
         assert not cluster.ended
         monkeypatch.setattr(owners, "SILENT_SECONDS", 0.5)
@@ -95,10 +102,10 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
     on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
     monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
-    troubles = list[str]()
-    async with owned(monkeypatch, troubles) as held:
+    account = Account()
+    async with owned(monkeypatch, account) as held:
         await until(lambda: held.locate(0) is not None)
-    waited = [trouble.rpartition("its process did not start within ")[2] for trouble in troubles]
+    waited = [each.why.rpartition("its process did not start within ")[2] for each in account.troubles]
     assert waited == ["0.1 s", "0.2 s", "0.2 s"]
 
 
@@ -112,7 +119,7 @@ async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_compan
     first, cut_off, beside = Actor(*[SERVING] * 1000), Actor(), Actor(*[SERVING] * 1000)
     cluster = on(monkeypatch, first, cut_off, beside)
     monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         assert held.shard(DARK) == 1
         await until(lambda: held.locate(1) is not None)
@@ -125,7 +132,7 @@ async def test_of_two_that_start_the_first_is_taken(monkeypatch: pytest.MonkeyPa
     late, beside = Actor(), Actor()
     cluster = on(monkeypatch, Actor(*[SERVING] * 1000), late, beside)
     monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         held.shard(DARK)
         await until(lambda: cluster.at_head == ["run/owner/1/2"])
@@ -149,7 +156,7 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
         return await wait(*arguments, **named)
 
     monkeypatch.setattr(asyncio, "wait", counted)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: looks > 5)
         slow.say(*[SERVING] * 1000)
         await until(lambda: held.locate(0) == Place(0, 1, "run/owner/0/1"))
@@ -181,7 +188,7 @@ def raised(cause: Exception) -> Gone:
 
 def owners_of(wanted: Job, *existing: shards.Shard) -> owners.Owners:
     """The owners of these shards."""
-    held = owners.Owners(wanted, lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held = owners.Owners(wanted, lambda shard: owners.AtWork({}, []), Account())
     for shard in existing:
         held._have(shard)
     return held
@@ -351,12 +358,12 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
     locked = Locked(*[away] * 30)
     monkeypatch.setattr(owners, "PostgresStore", locked)
     monkeypatch.setattr(owners, "actors_of", lambda run: [])
-    troubles = list[str]()
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    account = Account()
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account)
     with pytest.raises(NotLetIn, match="wants a password"):
         await held.find({}, held=False)
     assert locked.asked == 30 + owners.MOST_REFUSALS
-    assert "it is away" in troubles[0]
+    assert account.troubles[0].why == "it is away"
 
 
 @pytest.mark.parametrize(
@@ -365,7 +372,7 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
 async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     monkeypatch: pytest.MonkeyPatch, problem: ScreenSearchError, hopeless: bool
 ) -> None:
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), Account())
     shard = shards.Shard(0, None)
     for _ in range(owners.MOST_REFUSALS - 1):
         held._lose_hope(shard, problem)

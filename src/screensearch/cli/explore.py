@@ -122,7 +122,8 @@ from screensearch.record.run import read_manifest
     "--metrics",
     metavar="[HOST:]PORT",
     help="Serve metrics for Prometheus at http://HOST:PORT/metrics while it runs. Without a HOST, only this "
-    "machine can read them; port 0 takes a free one. There is no authentication.",
+    "machine can read them; port 0 takes a free one. There is no authentication. On a cluster the conductor "
+    "and each owner serve theirs, on their nodes.",
 )
 @log_format_option
 @as_json_option

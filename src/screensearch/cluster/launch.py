@@ -286,9 +286,10 @@ class Attached:
 
     def follow(self, on_view: Callable[[View], None]) -> Summary:
         """Show the run until it ends; returns what it came to."""
-        while (view := self.view()).phase != "ended":
-            on_view(view)
+        on_view(view := self.view())
+        while view.phase != "ended":
             time.sleep(LOOK_SECONDS)
+            on_view(view := self.view())
         self._let_go()
         summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
         if view.problem and view.never_started and summary is not None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import (
     Gone,
     actors_of,
@@ -90,10 +91,10 @@ class AtWork:
 class Owners:
     """All shards of a run, each with an owner, always."""
 
-    def __init__(self, job: Job, workers: Callable[[int], AtWork], on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, job: Job, workers: Callable[[int], AtWork], account: Account) -> None:
         self._job = job
         self._workers = workers
-        self._on_trouble = on_trouble
+        self._account = account
         self._shards: dict[int, Shard] = {}
         self._stopping = False
         self.shares = Shares(
@@ -137,6 +138,8 @@ class Owners:
         # Those that are silent are waited for together.
         await asyncio.gather(*(self._adopt(each, generations.get(each.number, [])) for each in found))
         for shard in found:
+            if held and shard.number in promised and not shard.serving.is_set():
+                self._account.owner_replaced(shard.number, "it was gone when the conductor was started anew")
             self._have(shard)
         for shard in list(self._shards.values()):
             await shard.serving.wait()
@@ -151,7 +154,7 @@ class Owners:
                 refusals += isinstance(problem, NotLetIn)
                 if refusals == MOST_REFUSALS:
                     raise
-                self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
+                self._account.note("the shards of the run cannot be read", _words(problem))
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _generations(self) -> dict[int, list[int]]:
@@ -310,11 +313,12 @@ class Owners:
                 end(shard.actor)
                 raise AcknowledgedLost(shard.report.failure)
             if busy:
-                self._on_trouble(
-                    f"the owner of shard {shard.number} has more to do than its machine can bear"
+                self._account.note(
+                    f"the owner of shard {shard.number} has more to do than its machine can bear",
+                    shard=shard.number,
                 )
             elif trouble and trouble != CLOSED:
-                self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
+                self._account.owner_replaced(shard.number, trouble)
                 silent = shard.report if trouble == _SILENT else None
                 shard.avoid = "" if silent is None else silent.node_id
                 shard.serving.clear()
@@ -376,7 +380,9 @@ class Owners:
                 await ask(owner.actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             shard.slow_starts += isinstance(problem, _NotStarted)
-            self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
+            self._account.note(
+                f"the log of shard {shard.number} could not be opened", _words(problem), shard=shard.number
+            )
             if owner is not None:
                 end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
             self._lose_hope(shard, cause_of(problem))
