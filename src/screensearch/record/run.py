@@ -152,7 +152,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def open_run_folder(folder: Path) -> RunFolder:
-    """Find a run and check, from its bytes alone, that this version can read it."""
+    """Find a run and check, from its bytes alone, that this version can read it or go on with it."""
     run = RunFolder(folder, read_manifest(folder))
     run.store.check(owned=owner_of(folder) is not None)
     return run

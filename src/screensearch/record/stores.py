@@ -32,7 +32,10 @@ class Store(Protocol):
         ...
 
     def check(self, *, owned: bool) -> None:
-        """Raise when there is no log, or one that this version cannot read. Changes nothing."""
+        """Raise when there is no log, or one that this version can neither read nor bring to where it can.
+
+        Changes nothing. A log of the latter kind is refused to readers, and brought there by its next owner.
+        """
         ...
 
     def shards(self) -> list[int]:
@@ -141,15 +144,18 @@ class PostgresStore:
         return _postgres_log().how_far(self.url, self.run, self._shard)
 
     def check(self, *, owned: bool) -> None:
-        self.open_to_read(owned=owned).close()
+        for shard in self._read_as_one():
+            _postgres_log().check(self.url, self.run, str(shard or ""))
 
     def open_to_read(self, *, owned: bool) -> Log:
         """This shard; the first one stands for the whole run, whose shards are then read as one."""
-        numbers = [self.shard] if self.shard else self.shards()
         return _open_shards(
-            numbers or [0],
+            self._read_as_one(),
             lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
         )
+
+    def _read_as_one(self) -> list[int]:
+        return [self.shard] if self.shard else self.shards() or [0]
 
     def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
         """This shard, for its owner."""
