@@ -44,6 +44,7 @@ _HOLDERS = (
     "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
     f"((classid::bigint << 32) | objid::bigint) = {_LOCK}"
 )
+_AT_WORK = f"SELECT run, holder FROM logs WHERE EXISTS (SELECT 1 {_HOLDERS.replace('%s', 'logs.id')})"
 _NAMED = (
     "FROM pg_stat_activity WHERE application_name = %s AND datname = current_database() "
     "AND pid <> pg_backend_pid()"
@@ -147,6 +148,16 @@ def release_lease(session: Session, lease: Lease) -> None:
     forget_lease(lease)
     session.run([("UPDATE logs SET token = '' WHERE id = %s AND epoch = %s AND token = %s", lease.held)])
     session.run([("SELECT pg_advisory_unlock_all()", ())])
+
+
+def owners_at_work(session: Session) -> list[str]:
+    """Who writes to any log of the database, for people."""
+    return [f"{holder} writes run {run}" for run, holder in session.rows(f"{_AT_WORK} ORDER BY id")]
+
+
+def end_leases(session: Session) -> None:
+    """Take every log from its owner, for nobody, once the transaction commits. Nobody writes until then."""
+    session.run([("UPDATE logs SET epoch = epoch + 1, token = ''", ())])
 
 
 def forget_lease(lease: Lease) -> None:

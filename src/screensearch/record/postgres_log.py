@@ -8,7 +8,7 @@ which every statement that writes checks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
@@ -18,7 +18,7 @@ from screensearch.record.checkpoints import KEPT_GRAPHS, check_new, pack_graph
 from screensearch.record.format import check_text, encode_entry, encode_screen, metadata_fields
 from screensearch.record.log import DuplicateEntry, row_of
 from screensearch.record.postgres_batch import Batch, Numbers, digest_texts, to_text
-from screensearch.record.postgres_lease import Lease, forget_lease, new_token, session_name, take_lease
+from screensearch.record.postgres_lease import Lease, new_token, release_lease, session_name, take_lease
 from screensearch.record.postgres_reading import PostgresReading
 from screensearch.record.postgres_schema import check_tables, find_log, log_name, make_log, migrate
 from screensearch.record.postgres_sending import Sender
@@ -92,9 +92,12 @@ class PostgresLog(PostgresReading):
     @classmethod
     def _owned(cls, session: Session, lease: Lease) -> PostgresLog:
         try:
+            check_tables(session)  # which may have changed meanwhile; from now on, that ends the lease
             return cls(session, lease.log, lease)
         except BaseException:
-            forget_lease(lease)  # or it would seem to be in use for as long as this process lives
+            # Or it would seem to be in use, for as long as this process lives.
+            with suppress(StoreFailed):
+                release_lease(session, lease)
             raise
 
     @classmethod
