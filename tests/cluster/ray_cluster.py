@@ -28,6 +28,9 @@ STORE_BYTES = 80_000_000
 
 TOKEN = secrets.token_hex(16)
 
+PASSWORD = secrets.token_hex(16)
+"""With which the nodes can get into a database that asks for one."""
+
 # Ray reads these once, when it is imported.
 os.environ.update(
     {

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
-from cluster_fixtures import PASSWORD
 from postgres_server import PostgresServer
 from prometheus_client.parser import text_string_to_metric_families
-from ray_cluster import TOKEN, RayCluster
+from ray_cluster import PASSWORD, TOKEN, RayCluster
 
 import screensearch as ss
 from screensearch.cluster import launch

@@ -193,8 +193,8 @@ async def test_a_worker_that_was_placed_and_is_mute_is_replaced_elsewhere_and_th
     assert cluster.avoided == ["", "a", "b"]
     assert [mute in cluster.ended, mute_too in cluster.ended, third in cluster.ended] == [True, True, False]
     assert [trouble.what for trouble in account.troubles] == [
-        "worker 0: its process on 10.0.0.2 did not say a word for 0.02 s, so it was ended",
-        "worker 0: its process on 10.0.0.3 did not say a word for 0.04 s, so it was ended",
+        "worker 0 failed: its process on 10.0.0.2 did not say a word for 0.02 s, so it was ended",
+        "worker 0 failed: its process on 10.0.0.3 did not say a word for 0.04 s, so it was ended",
     ]
     tending.cancel()
 

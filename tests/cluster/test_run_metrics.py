@@ -37,6 +37,7 @@ def test_workers_are_told_by_state_and_by_what_became_of_each() -> None:
     assert values["screensearch_workers"] == {
         ("working",): 3,
         ("waiting",): 1,
+        ("starting",): 0,
         ("resting",): 1,
         ("ended",): 0,
     }

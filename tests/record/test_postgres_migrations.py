@@ -94,9 +94,9 @@ def test_whoever_will_write_may_look_at_earlier_tables_before(filled: PostgresLo
     filled.close()
     with version_with(SECOND):
         assert PostgresStore(url, "run").shards() == [0]
-        PostgresStore(url, "run").check(owned=False)
+        PostgresStore(url, "run").check(owned=False, to_write=True)
         with pytest.raises(RunNotFound):
-            PostgresStore(url, "nobody").check(owned=False)
+            PostgresStore(url, "nobody").check(owned=False, to_write=True)
     assert versions(url) == [1]
 
 

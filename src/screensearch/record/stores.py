@@ -154,8 +154,9 @@ class PostgresStore:
 
     def open_to_read(self, *, owned: bool) -> Log:
         """This shard; the first one stands for the whole run, whose shards are then read as one."""
+        numbers = [self.shard] if self.shard else self.shards()
         return _open_shards(
-            self._read_as_one(),
+            numbers or [0],
             lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
         )
 
