@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import psycopg
 from noted import Notes, Told
+from refusals import NOTE_TAKINGS, SERVER_SETTINGS
 from struck import BACK_SECONDS
 
 from screensearch.domain.shard import shard_of
@@ -49,10 +50,14 @@ WHERE e.log = %s AND e.seq > %s ORDER BY e.seq
 
 
 def note_writers(url: str) -> None:
-    """Have a database note who writes the logs that it will hold."""
+    """Have a database note who writes the logs that it will hold, and who takes them."""
     PostgresLog.create(url, "makes the tables", "").close()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(_WRITERS)
+        connection.execute(NOTE_TAKINGS)
+        for name, value in SERVER_SETTINGS.items():
+            connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 class _Row(NamedTuple):

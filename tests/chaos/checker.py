@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
 
 from history import History, read_history
-from model import Rules, atoms
+from model import key
 from replayed import FinalLog, Place, is_lost, named, place_of, read_log, replay, says, senders_of
 
 from screensearch.config import Settings
@@ -25,25 +24,10 @@ from screensearch.record.log import Log
 
 def problems_of(folder: Path, log: Log, settings: Settings) -> list[str]:
     """What is wrong with the history in a folder, given the log that it left."""
-    return check(read_history(folder), read_log(log), rules_of(settings))
+    return check(read_history(folder), read_log(log), settings)
 
 
-def rules_of(settings: Settings) -> Rules:
-    """What the model needs of the settings. It knows the rule of the identifier `exact`, and no other."""
-    assert settings.identify.identifier == "exact", "the model cannot tell what other identifiers decide"
-    merge = settings.identify.merge
-    return Rules(
-        threshold=Fraction(str(merge.threshold)),
-        role_weight=Fraction(str(merge.role_weight)),
-        text_weight=Fraction(str(merge.text_weight)),
-        filters=settings.identify.filters,
-        kappa=settings.ambiguity.kappa,
-        prior_ambiguity=settings.ambiguity.prior_ambiguity,
-        reward_weights=settings.reward.weights,
-    )
-
-
-def check(history: History, log: FinalLog, rules: Rules) -> list[str]:
+def check(history: History, log: FinalLog, settings: Settings) -> list[str]:
     """What is wrong, a sentence each."""
     return [
         *_numbers(log),
@@ -52,7 +36,7 @@ def check(history: History, log: FinalLog, rules: Rules) -> list[str]:
         *_lives(history, log),
         *_time(history, log),
         *_choices(history),
-        *replay(history, log, rules),
+        *replay(history, log, settings),
     ]
 
 
@@ -93,8 +77,7 @@ def _shows(entry: Entry, sighting: Sighting | None, log: FinalLog) -> bool:
         return sighting is None and entry.screen is None
     if sighting.screen is None:
         return sighting.row == entry.screen
-    kept, sent = log.screens[entry.screen], sighting.screen
-    return (atoms(kept), kept.metadata) == (atoms(sent), sent.metadata)
+    return key(log.screens[entry.screen]) == key(sighting.screen)
 
 
 def _episodes(log: FinalLog) -> Iterator[str]:

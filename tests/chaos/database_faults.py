@@ -7,11 +7,16 @@ import signal
 import time
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from aftermath import descendants, kill_tree, send
 from postgres_server import PostgresServer
+from process_faults import Gone
 from struck import BACK_SECONDS, Struck, TooLate, at_once
+
+from screensearch.errors import RunBusy, StoreFailed
+from screensearch.record.stores import PostgresStore
 
 CONNECTED_SECONDS = 10.0
 """Within these an owner is connected, or there is none any more."""
@@ -74,14 +79,50 @@ class DatabaseFaults:
         """The server's processes for the connections of owners, as soon as there is one."""
         until = time.monotonic() + CONNECTED_SECONDS
         while time.monotonic() < until:
-            with (
-                suppress(psycopg.OperationalError),
-                closing(psycopg.connect(self._database.url(), connect_timeout=5)) as connection,
-            ):
-                found = connection.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'screensearch owner%'"
-                ).fetchall()
-                if found:
-                    return [int(process) for (process,) in found]
+            found = self._ask(
+                "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'screensearch owner%'"
+            )
+            if found:
+                return [int(process) for (process,) in found]
             time.sleep(0.02)
         raise TooLate("no owner is connected any more")
+
+    def take_log(self) -> Struck:
+        """Another process of its exploration takes the log of an owner that is at work, and leaves it again.
+
+        That owner is stale then, does not know it, and nobody is in its way to the log: what it writes next
+        comes to the fence. It has to go.
+        """
+        store, owner = self._busy_owner()
+        gone, until = Gone(owner), time.monotonic() + CONNECTED_SECONDS
+        while True:
+            try:
+                store.open_to_write().close()
+                return Struck(time.monotonic_ns(), lambda: gone.wait("the owner whose log was taken"))
+            except (StoreFailed, RunBusy):  # the server is on its way back, or the owner was quicker
+                if time.monotonic() > until:
+                    raise
+
+    def _busy_owner(self) -> tuple[PostgresStore, int]:
+        """The log of an owner, as soon as one is seen to write, and its process."""
+        until, before = time.monotonic() + CONNECTED_SECONDS, dict[int, int]()
+        while time.monotonic() < until:
+            for log, run, shard, token, holder, last in self._ask(
+                "SELECT id, run, shard, token, holder, (SELECT max(seq) FROM screensearch.entries WHERE log = id) "
+                "FROM screensearch.logs WHERE token <> ''"
+            ):
+                if last is not None and before.setdefault(log, last) < last:
+                    number, exploration = int(shard or 0), token.partition(".")[0]
+                    store = PostgresStore(self._database.url(), run, number, exploration)
+                    return store, int(holder.split()[1])  # "process … on …"
+            time.sleep(0.02)
+        raise TooLate("no owner writes any more")
+
+    def _ask(self, query: str) -> list[tuple[Any, ...]]:
+        """What the server answers; nothing while it is away."""
+        with (
+            suppress(psycopg.OperationalError),
+            closing(psycopg.connect(self._database.url(), connect_timeout=5)) as connection,
+        ):
+            return connection.execute(query).fetchall()
+        return []

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from nightly import NIGHTLY
 
 from screensearch.cluster import workers
 from screensearch.cluster.conductor import Conductor
@@ -27,7 +28,7 @@ from screensearch.cluster.worker import ClusterWorker
 from screensearch.explore.messages import Begin, BeginFailed, Receipt, Report
 from screensearch.record.log import START, failed_start
 
-STEP_SECONDS = 0.03
+STEP_SECONDS = 0.03 if NIGHTLY else 0.1
 """How long an action takes: an application would need more, and a world that needs nothing leaves the
 processor to nobody else."""
 

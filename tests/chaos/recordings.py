@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker import check, rules_of
+from checker import check
 from crew import Crew
 from history import Answered, Call, History, read_history
-from model import Rules
 from owners import Owners
 from replayed import FinalLog, place_of, read_log
 
@@ -28,11 +27,11 @@ class Recording:
 
     history: History
     log: FinalLog
-    rules: Rules
+    settings: Settings
 
     @property
     def problems(self) -> list[str]:
-        return check(self.history, self.log, self.rules)
+        return check(self.history, self.log, self.settings)
 
     @property
     def entries(self) -> list[Entry]:
@@ -108,6 +107,6 @@ async def record(folder: Path) -> Recording:
         await owners.until(20 * (number + 1))
         await crew.kill(number % WORKERS)
     await crew.finish()
-    recording = Recording(read_history(history), read_log(log), rules_of(settings))
+    recording = Recording(read_history(history), read_log(log), settings)
     await owners.close()
     return recording

@@ -9,10 +9,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from history import Answered, Call, History, Message
-from model import Model, Rules
+from model import Added, Model
 
+from screensearch.config import Settings
 from screensearch.domain.screen import Screen, StateId
-from screensearch.domain.transition import Arrival, Entry, EpisodeId, FailedStart, Outcome, Transition
+from screensearch.domain.transition import (
+    Arrival,
+    Decision,
+    Entry,
+    EpisodeId,
+    FailedStart,
+    Outcome,
+    Transition,
+)
 from screensearch.explore.messages import Begin, BeginFailed, Report, Tried
 from screensearch.record.log import Log
 
@@ -59,9 +68,12 @@ def is_lost(entry: Entry) -> bool:
 
 
 def says(entry: Entry, message: Message) -> bool:
-    """Whether an entry is made of this message; of what it shows, the replay decides."""
-    return _BECOMES[type(message)] is type(entry) and all(
-        getattr(message, name, None) == getattr(entry, name, None) for name in _KEPT
+    """Whether an entry is made of this message; of what it adds to that, the replay decides."""
+    chosen = None if not isinstance(message, Report) or message.choice is None else message.choice.signature
+    return (
+        _BECOMES[type(message)] is type(entry)
+        and all(getattr(message, name, None) == getattr(entry, name, None) for name in _KEPT)
+        and getattr(entry, "signature", None) == chosen
     )
 
 
@@ -73,16 +85,16 @@ def senders_of(history: History) -> dict[Place, list[Call]]:
     return dict(senders)
 
 
-def replay(history: History, log: FinalLog, rules: Rules) -> Iterator[str]:
+def replay(history: History, log: FinalLog, settings: Settings) -> Iterator[str]:
     """What the model says otherwise. It ends at an entry that was made of no message."""
-    model, senders, in_flight = Model(rules), senders_of(history), _InFlight(history)
+    model, senders, in_flight = Model(settings), senders_of(history), _InFlight(history)
     told: dict[int, list[Call]] = defaultdict(list)
     for call in history.calls:
         if call.answer is not None:
             told[call.answer.receipt.snapshot].append(call)
     for sequence, entry in log.entries:
         if is_lost(entry):
-            model.lose()
+            model.take(None)
         else:
             sent = next(
                 (each for each in senders.get(place_of(entry), ()) if says(entry, each.message)), None
@@ -95,28 +107,26 @@ def replay(history: History, log: FinalLog, rules: Rules) -> Iterator[str]:
                 return
             expected = model.take(sent.message)
             if not _same(entry, expected):
-                yield f"entry {sequence} is {entry}, but should be {expected}"
+                yield f"entry {sequence} is {entry}, but its row, decision and reward should be {expected}"
         for call in told[model.sequence]:
             yield from _misled(call, model, in_flight)
 
 
 def _row_is_known(message: Message, model: Model) -> bool:
     sighting = None if isinstance(message, BeginFailed) else message.sighting
-    return sighting is None or sighting.row is None or 0 < sighting.row <= len(model.screens)
+    return sighting is None or sighting.row is None or 0 < sighting.row <= len(model.rows)
 
 
-def _same(entry: Entry, expected: Entry) -> bool:
-    """Whether two entries are equal, but for the scores of a decision and the last bits of a reward."""
-    if entry.decision is not None:
-        scoreless = replace(entry.decision, score=1.0, role_jaccard=1.0, text_jaccard=1.0, runner_up=None)
-        entry = replace(entry, decision=scoreless)
-    if isinstance(entry, Transition) and isinstance(expected, Transition):
-        ours, theirs = expected.reward, entry.reward
-        if ours is not None and theirs is not None and _close(ours.ambiguity, theirs.ambiguity):
-            if not _close(ours.total, theirs.total):
-                return False
-            entry = replace(entry, reward=replace(theirs, ambiguity=ours.ambiguity, total=ours.total))
-    return entry == expected
+def _same(entry: Entry, expected: Added) -> bool:
+    """Whether an entry says this, but for the scores of its decision and the last bits of its reward."""
+    row, landed, ours = expected
+    theirs = entry.reward if isinstance(entry, Transition) else None
+    if ours is not None and theirs is not None:
+        if not (_close(ours.ambiguity, theirs.ambiguity) and _close(ours.total, theirs.total)):
+            return False
+        theirs = replace(theirs, ambiguity=ours.ambiguity, total=ours.total)
+    told = None if entry.decision is None else Decision(entry.decision.state, entry.decision.how)
+    return (entry.screen, told, theirs) == (row, landed, ours)
 
 
 def _misled(call: Call, model: Model, in_flight: _InFlight) -> Iterator[str]:
@@ -124,12 +134,12 @@ def _misled(call: Call, model: Model, in_flight: _InFlight) -> Iterator[str]:
     if call.answer is None or call.answer.receipt.here is None:
         return
     here = call.answer.receipt.here
-    expected = model.here(here.state, here.row)
+    ambiguity, tried = model.ambiguity(here.state), model.tried(here.state)
     what = f"{named(call.message)} was told that state {here.state} after entry {model.sequence} has"
-    if not _close(here.ambiguity, expected.ambiguity):
-        yield f"{what} u = {here.ambiguity}, but it is {expected.ambiguity}"
-    for signature in sorted({*here.tried, *expected.tried}):
-        is_ = expected.tried.get(signature, Tried(0, 0.0))
+    if not _close(here.ambiguity, ambiguity):
+        yield f"{what} u = {here.ambiguity}, but it is {ambiguity}"
+    for signature in sorted({*here.tried, *tried}):
+        is_ = tried.get(signature, Tried(0, 0.0))
         said = here.tried.get(signature, Tried(0, 0.0))
         extra = said.visits - is_.visits
         most = in_flight.most(call, call.answer, here.state, signature) if extra else 0

@@ -11,7 +11,7 @@ BACK_SECONDS = 120.0
 
 
 class TooLate(Exception):
-    """The run is over: there is nothing left of what the fault is done to."""
+    """There is nothing, or nothing any more, that the fault could be done to. It did not strike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class Struck:
 
     since: int
     mend: Callable[[], None]
+    undo: Callable[[], None] = lambda: None  # let what is frozen go on, whether it was given up or not
 
 
 def at_once() -> Struck:

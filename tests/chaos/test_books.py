@@ -14,10 +14,13 @@ from books import Books, note_writers
 from fault_report import longest_silence
 from noted import Told, notes_of
 from one_log import SCREEN, arrival, step
+from postgres_faults import end_connections
 from postgres_server import PostgresServer, postgres_server
+from refusals import read_refusals
 
 from screensearch.domain.transition import Outcome
 from screensearch.record.postgres_log import PostgresLog
+from screensearch.record.postgres_session import StaleOwner
 
 SECOND = 10**9
 
@@ -153,6 +156,40 @@ def test_a_step_of_an_episode_before_the_worker_s_latest_is_found(case: Case) ->
     case.log.append(step(3))
     case.log.commit()
     assert "comes after episode 1" in case.problems()
+
+
+def test_an_owner_that_comes_back_after_its_log_was_taken_is_counted(
+    case: Case, server: PostgresServer
+) -> None:
+    before = read_refusals(server.log)
+    case.log.append(step(3))
+    taken = PostgresLog.open_to_write(server.url(), case.run, "", take_over=True)
+    with closing(taken), pytest.raises(StaleOwner):
+        case.log.commit()
+    after = read_refusals(server.log)
+    assert (after.came_back - before.came_back, after.by_the_fence - before.by_the_fence) == (1, 0)
+
+
+def test_an_owner_that_only_the_fence_keeps_from_writing_is_counted(
+    case: Case, server: PostgresServer
+) -> None:
+    before = read_refusals(server.log)
+    case.log.append(step(3))
+    PostgresLog.open_to_write(server.url(), case.run, "", take_over=True).close()
+    with pytest.raises(StaleOwner):
+        case.log.commit()
+    after = read_refusals(server.log)
+    assert (after.came_back - before.came_back, after.by_the_fence - before.by_the_fence) == (1, 1)
+
+
+def test_an_owner_that_loses_its_connection_and_keeps_its_log_is_not_counted(
+    case: Case, server: PostgresServer
+) -> None:
+    before = read_refusals(server.log)
+    end_connections(server.url())
+    case.log.append(step(3))
+    case.log.commit()
+    assert read_refusals(server.log) == before
 
 
 def test_the_longest_silence_is_that_of_the_worker_who_waited_longest() -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import model
 import pytest
-from checker import rules_of
 from history import Call, Recorded, read_history
 from postgres_faults import SCREEN
 from recordings import Recording, answered, record
@@ -36,6 +36,10 @@ def test_a_history_that_is_right_has_no_problem(right: Recording) -> None:
     assert right.problems == []
     assert any(is_lost(entry) for entry in right.entries)
     assert any(call.answer is None for call in right.history.calls)
+
+
+def test_the_model_is_no_longer_than_a_reader_is_promised() -> None:
+    assert len(Path(model.__file__).read_text().splitlines()) <= 100
 
 
 # -- the log -------------------------------------------------------------------------------------
@@ -67,6 +71,14 @@ def test_an_entry_that_is_not_what_was_sent_is_found(right: Recording) -> None:
     wrong = right.with_entry(right.sequence(call), replace(entry, note="never said"))
     assert any("is not what was sent" in each for each in wrong.problems)
     assert any("was sent by no worker" in each for each in wrong.problems)
+
+
+def test_an_entry_for_another_action_than_the_one_chosen_is_found(right: Recording) -> None:
+    call = right.some_call(lambda call, here: isinstance(call.message, Report))
+    entry = right.entry(call)
+    assert isinstance(entry, Transition)
+    wrong = right.with_entry(right.sequence(call), replace(entry, signature="another"))
+    assert any("is not what was sent" in each for each in wrong.problems)
 
 
 def test_a_loss_in_the_place_of_an_acknowledged_step_is_found(right: Recording) -> None:
@@ -154,6 +166,18 @@ def test_a_state_that_was_split_is_found(right: Recording) -> None:
     states = 1 + max(each.decision.state for each in right.entries if each.decision is not None)
     wrong = right.with_entry(sequence, replace(entry, decision=Decision(states, "new")))
     assert any(each.startswith(f"entry {sequence} is ") for each in wrong.problems)
+
+
+def test_a_decision_that_came_about_otherwise_is_found(right: Recording) -> None:
+    sequence, entry = next(
+        (number, entry)
+        for number, entry in right.log.entries
+        if entry.decision is not None and entry.decision.how == "memo"
+    )
+    assert entry.decision is not None
+    wrong = right.with_entry(sequence, replace(entry, decision=replace(entry.decision, how="match")))
+    (problem,) = wrong.problems
+    assert problem.startswith(f"entry {sequence} is ")
 
 
 def test_states_that_were_merged_are_found(right: Recording) -> None:
@@ -273,7 +297,7 @@ async def test_a_choice_that_was_announced_may_count_as_one_visit_and_no_more(tm
     receipt = await second.begin(Begin(EpisodeId(1, 0), seen, Evidence()))
     assert receipt.here is not None
     assert receipt.here.tried == {"sig": Tried(1, 0.0)}
-    recording = Recording(read_history(tmp_path), read_log(shard.log), rules_of(settings))
+    recording = Recording(read_history(tmp_path), read_log(shard.log), settings)
     for store in (first, second, shard.log):
         store.close()
     assert recording.problems == []

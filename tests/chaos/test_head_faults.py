@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from books import note_writers
-from cluster_faults import QUICK, SLOTS, at_work
+from cluster_faults import QUICK, at_work
 from fault_report import Report
+from machine_faults import SLOTS
 from nightly import NIGHTLY, RAY_SETTINGS, SECONDS, SEED, WITH_STORAGE, WITHOUT_STORAGE
 from outside import Program
-from postgres_server import postgres_server
+from postgres_server import PostgresServer
 from ray_cluster import RayCluster, ray_cluster
-from redis_server import PROGRAM
-from trial import Trial
+from refusals import read_refusals
+from trial import Trial, watched_database
 
 pytestmark = pytest.mark.skipif(not NIGHTLY, reason="part of the nightly form: SCREENSEARCH_FAULTS=200")
 
@@ -29,17 +29,17 @@ SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark"
 WORKERS = 3
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="redis-server is not installed: apt-get install redis-server")
 def test_a_run_goes_on_when_its_head_comes_back_with_outside_storage(tmp_path: Path) -> None:
     chance, report = random.Random(SEED), Report("head with outside storage", faults=WITH_STORAGE)
-    with run_under_way(tmp_path, chance, stored=True) as (trial, _):
+    with run_under_way(tmp_path, chance, stored=True) as (trial, _, database):
         for name in (*["kill_head"] * (WITH_STORAGE - 1), "lose_head"):
-            begun, seconds = time.monotonic(), trial.inject(name)
-            report.add(seconds, name, spent=time.monotonic() - begun)
+            trial.inject(report, name)
             trial.check_whole()
         trial.outside.stop()
         assert trial.finish().ended == "interrupted"
         report.note(str(trial.books))
+        report.refused(read_refusals(database.log))
+    assert report.done == WITH_STORAGE
     assert all(worst <= SECONDS for worst in report.worst().values())
 
 
@@ -48,7 +48,7 @@ def test_a_run_is_resumed_on_a_new_cluster_when_its_head_took_the_old_one_with_i
     go on: what their owners and workers do after that must not count.
     """
     chance, report = random.Random(SEED), Report("head without outside storage", faults=WITHOUT_STORAGE)
-    with run_under_way(tmp_path, chance, stored=False) as (trial, cluster):
+    with run_under_way(tmp_path, chance, stored=False) as (trial, cluster, database):
         for number in range(WITHOUT_STORAGE // 2):
             frozen = number % 2 == 1
             trial.faults.wait(at_work)
@@ -72,23 +72,28 @@ def test_a_run_is_resumed_on_a_new_cluster_when_its_head_took_the_old_one_with_i
                 trial.wait_for_all("a node of the old cluster that goes on")
             cluster.end_those_left()
             trial.check_whole()
-            name, begun = chance.choice(QUICK), time.monotonic()
-            report.add(trial.inject(name), name, spent=time.monotonic() - begun)
+            done = report.done
+            while report.done == done:
+                trial.inject(report, chance.choice(QUICK))
+                assert report.too_late < WITHOUT_STORAGE
         trial.outside.stop()
         assert trial.finish().ended == "interrupted"
         report.note(str(trial.books))
+        report.refused(read_refusals(database.log))
+    assert report.done == WITHOUT_STORAGE
     assert all(worst <= SECONDS for worst in report.worst().values())
 
 
 @contextmanager
-def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Iterator[tuple[Trial, RayCluster]]:
+def run_under_way(
+    folder: Path, chance: random.Random, *, stored: bool
+) -> Iterator[tuple[Trial, RayCluster, PostgresServer]]:
     """A run on a cluster of its own, with a database of its own."""
     with (
-        postgres_server() as database,
         ray_cluster(SLOTS, SLOTS, stored=stored, settings=RAY_SETTINGS) as cluster,
+        watched_database(cluster) as database,
         Program(cluster.address) as program,
     ):
-        note_writers(database.url())
         trial = Trial(
             *(cluster, program, database, folder / "run", chance),
             environment=SEVERAL_SHARDS,
@@ -96,4 +101,4 @@ def run_under_way(folder: Path, chance: random.Random, *, stored: bool) -> Itera
             workers=WORKERS,
         )
         trial.wait_for_steps(100)
-        yield trial, cluster
+        yield trial, cluster, database

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from books import Books
+from books import Books, note_writers
 from cluster_faults import HEAD, Faults, NotBack
-from fault_report import longest_silence
+from fault_report import Report, longest_silence
+from nightly import NIGHTLY
 from noted import Told
 from outside import Outside, Program, Start
-from postgres_server import PostgresServer
+from postgres_server import PostgresServer, postgres_server
 from ray_cluster import RayCluster
-from struck import BACK_SECONDS, Struck
+from struck import BACK_SECONDS, Struck, TooLate
 
 import screensearch as ss
 from screensearch.domain.transition import Outcome
@@ -23,6 +25,22 @@ from screensearch.explore.store import make_resolver
 from screensearch.record.graph import StateGraph
 
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none", "explore.checkpoint_every=500"])
+
+LOOK_SECONDS = 0.1
+"""Between two looks at the books, while something is awaited."""
+
+
+@contextmanager
+def watched_database(cluster: RayCluster) -> Iterator[PostgresServer]:
+    """A database that notes who writes. Nodes that have networks of their own reach it by another one."""
+    if NIGHTLY and not cluster.network.works:
+        raise RuntimeError(
+            "the nightly form cuts networks, and this machine has no network namespaces: run it as root, "
+            "with iproute2 installed (scripts/setup tests)"
+        )
+    with postgres_server(address=cluster.network.storage_address) as server:
+        note_writers(server.url())
+        yield server
 
 
 class Trial:
@@ -41,22 +59,24 @@ class Trial:
         workers: int,
     ) -> None:
         self._folder = folder
-        self._how = Start(environment, database.url(), SETTINGS, ss.StopRule(steps=steps), workers)
+        self._how = Start(environment, database.remote_url, SETTINGS, ss.StopRule(steps=steps), workers)
         self.outside = Outside(program, folder)
+        self.faults = _Faults(self, cluster, database, chance)  # before the run, whose actors it tells apart
         self.books = Books(database.url(), self.outside.start(self._how), folder)
-        self.faults = _Faults(self, cluster, database, chance)
         self._news: list[Told] = []  # what workers were told since the last fault
 
-    def inject(self, *names: str) -> float:
-        """Do it, wait until all workers are back, look at the books.
-
-        Returns the longest time, in seconds, that a worker was without a recorded step, from the moment on
-        at which it could have one.
-        """
-        return self.silence_since(self.faults.inject(*names))
+    def inject(self, report: Report, *names: str) -> None:
+        """Do it, wait until all workers are back, look at the books, and report."""
+        begun = time.monotonic()
+        try:
+            kinds, since = self.faults.inject(*names)
+        except TooLate as problem:
+            report.miss(" and ".join(names), problem)
+        else:
+            report.add(self.silence_since(since), *kinds, spent=time.monotonic() - begun)
 
     def silence_since(self, since: int) -> float:
-        """The same for something that was done elsewhere, and is over."""
+        """The longest time, in seconds, that a worker was without a recorded step since it could have one."""
         news, self._news = self._news, []
         return longest_silence(news, range(self._how.workers), since, time.monotonic_ns())
 
@@ -67,7 +87,7 @@ class Trial:
         while left:
             if time.monotonic() > until:
                 raise NotBack(f"after {' and '.join(after)}, {left} did not get on: {self.outside.view()}")
-            time.sleep(0.05)
+            time.sleep(LOOK_SECONDS)
             left -= {told.worker for told in self.look() if told.asked >= begun}
 
     def look(self) -> list[Told]:
@@ -87,6 +107,7 @@ class Trial:
             self.look()
             if time.monotonic() > until:
                 raise NotBack(f"there were never {what}: {self.outside.view()}")
+            time.sleep(LOOK_SECONDS)
 
     def resume(self) -> None:
         """On a cluster that has taken the place of one that is gone."""

@@ -1,4 +1,7 @@
-"""Machines on one machine: a network namespace for each, on a bridge, so that each can be cut off."""
+"""Machines on one machine: a network namespace for each, on two bridges, so that each can be cut off.
+
+One bridge is their way to each other, the other one that to a database. So a machine can lose either alone.
+"""
 
 from __future__ import annotations
 
@@ -14,49 +17,68 @@ _NUMBERS = itertools.count()  # a process may have several networks
 
 
 class Network:
-    """A bridge with the address .1, and machines that hang on it; not `works` where that is not allowed."""
+    """Bridges with the address .1, and machines that hang on them; not `works` where that is not allowed."""
 
     def __init__(self) -> None:
         number = 8 * os.getpid() + next(_NUMBERS) % 8  # of this process alone, while there are so few
-        self._name = f"ss{number % 10**9}"  # with what is appended below, short enough for an interface
+        self._name = f"ss{number % 10**8}"  # with what is appended below, short enough for an interface
         self._prefix = f"10.{100 + number % 100}.{number // 100 % 256}"
+        self._storage_prefix = f"100.{64 + number % 64}.{number // 64 % 256}"
         self._machines: list[str] = []
         self._links: list[str] = []
         self._left: list[Callable[[], None]] = []
         self.works = self._begin()
         if self.works:
-            self._left.append(AFTERMATH.run("ip", "link", "del", self._name))
+            for bridge in self._bridges:
+                self._left.append(AFTERMATH.run("ip", "link", "del", bridge))
 
     @property
     def address(self) -> str:
         """Of this machine itself, as the others see it."""
         return f"{self._prefix}.1" if self.works else "127.0.0.1"
 
+    @property
+    def storage_address(self) -> str:
+        """The same on the way to a database; empty where there is none."""
+        return f"{self._storage_prefix}.1" if self.works else ""
+
     def add(self, number: int) -> tuple[str, list[str]]:
         """A new machine: its address, and what to put before a command that shall run on it."""
         if not self.works:
             return f"127.0.0.{number}", []
-        name, (outer, inner) = self._machine(number), self._ends(number)
-        address = f"{self._prefix}.{number}"
+        name = self._machine(number)
         _ip("netns", "add", name)
         self._machines.append(name)
         self._left.append(AFTERMATH.run("ip", "netns", "del", name))
-        _ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", name)
+        _ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
+        for bridge, prefix in zip(self._bridges, (self._prefix, self._storage_prefix), strict=True):
+            self._join(name, bridge, number, f"{prefix}.{number}")
+        return f"{self._prefix}.{number}", ["ip", "netns", "exec", name]
+
+    def _join(self, machine: str, bridge: str, number: int, address: str) -> None:
+        """Give a machine an address on a bridge."""
+        outer, inner = _ends(bridge, number)
+        _ip("link", "add", outer, "type", "veth", "peer", "name", inner, "netns", machine)
         self._links.append(outer)
         self._left.append(AFTERMATH.run("ip", "link", "del", outer))
-        _ip("link", "set", outer, "master", self._name, "up")
-        inside = ("netns", "exec", name, "ip")
-        _ip(*inside, "link", "set", "lo", "up")
+        _ip("link", "set", outer, "master", bridge, "up")
+        inside = ("netns", "exec", machine, "ip")
         _ip(*inside, "addr", "add", f"{address}/24", "dev", inner)
         _ip(*inside, "link", "set", inner, "up")
-        return address, ["ip", "netns", "exec", name]
 
     def cut(self, number: int) -> None:
-        """Nothing reaches that machine any more, and nothing comes from it."""
-        _ip("link", "set", self._ends(number)[0], "down")
+        """No other machine reaches that one any more, nor it them."""
+        _ip("link", "set", _ends(self._bridges[0], number)[0], "down")
 
     def mend(self, number: int) -> None:
-        _ip("link", "set", self._ends(number)[0], "up")
+        _ip("link", "set", _ends(self._bridges[0], number)[0], "up")
+
+    def cut_storage(self, number: int) -> None:
+        """That machine does not reach the database any more."""
+        _ip("link", "set", _ends(self._bridges[1], number)[0], "down")
+
+    def mend_storage(self, number: int) -> None:
+        _ip("link", "set", _ends(self._bridges[1], number)[0], "up")
 
     def end(self) -> None:
         for outer in self._links:  # a machine keeps its own for a while after its end, as its connections do
@@ -65,20 +87,22 @@ class Network:
         for name in self._machines:
             with suppress(subprocess.CalledProcessError):
                 _ip("netns", "del", name)
-        if self.works:
-            _ip("link", "del", self._name)
+        for bridge in self._bridges if self.works else ():
+            _ip("link", "del", bridge)
         for gone in self._left:
             gone()
 
     def _begin(self) -> bool:
         try:
-            _ip("link", "add", self._name, "type", "bridge")
-            _ip("addr", "add", f"{self._prefix}.1/24", "dev", self._name)
-            _ip("link", "set", self._name, "up")
+            for bridge, prefix in zip(self._bridges, (self._prefix, self._storage_prefix), strict=True):
+                _ip("link", "add", bridge, "type", "bridge")
+                _ip("addr", "add", f"{prefix}.1/24", "dev", bridge)
+                _ip("link", "set", bridge, "up")
             self._try()
         except (FileNotFoundError, subprocess.CalledProcessError):
-            with suppress(FileNotFoundError, subprocess.CalledProcessError):
-                _ip("link", "del", self._name)
+            for bridge in self._bridges:
+                with suppress(FileNotFoundError, subprocess.CalledProcessError):
+                    _ip("link", "del", bridge)
             return False
         return True
 
@@ -90,8 +114,14 @@ class Network:
     def _machine(self, number: int) -> str:
         return f"{self._name}m{number}"
 
-    def _ends(self, number: int) -> tuple[str, str]:
-        return f"{self._name}o{number}", f"{self._name}i{number}"
+    @property
+    def _bridges(self) -> tuple[str, str]:
+        return self._name, f"{self._name}s"
+
+
+def _ends(bridge: str, number: int) -> tuple[str, str]:
+    """Of the link between a bridge and a machine: outside and inside."""
+    return f"{bridge}o{number}", f"{bridge}i{number}"
 
 
 def _ip(*words: str) -> None:

@@ -18,7 +18,7 @@ from aftermath import AFTERMATH
 START_SECONDS = 30.0
 
 PROGRAM = shutil.which("redis-server")
-"""Debian's; None where it is not installed (`apt-get install redis-server`)."""
+"""Debian's; None where it is not installed."""
 
 
 class RedisServer:
@@ -26,7 +26,7 @@ class RedisServer:
 
     def __init__(self, folder: Path, host: str, port: int) -> None:
         if PROGRAM is None:
-            raise RuntimeError("redis-server is not installed: apt-get install redis-server")
+            raise RuntimeError("redis-server is not installed: run scripts/setup tests")
         self.address, self.password = f"{host}:{port}", secrets.token_hex(16)
         settings = folder / "redis.conf"  # not the command line, which everybody can read
         settings.touch(mode=0o600)

@@ -19,12 +19,15 @@ _START_SECONDS = 60
 
 
 class PostgresServer:
-    """A server that listens on a Unix socket in its own folder. As root it runs as the user `postgres`."""
+    """A server that listens on a Unix socket in its own folder, and at an `address` if it is given one.
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+    As root it runs as the user `postgres`.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = False, address: str = "") -> None:
         if not _PROGRAMS:
             raise RuntimeError("PostgreSQL is not installed: run scripts/setup tests")
-        self._folder = folder
+        self._address = address
         self._ended: Callable[[], None] = lambda: None
         self._data = folder / "data"
         self._sockets = folder / "sockets"
@@ -44,11 +47,14 @@ class PostgresServer:
         )
         with (self._data / "postgresql.conf").open("a") as file:
             file.write(
-                f"listen_addresses = ''\nunix_socket_directories = '{self._sockets}'\n"
+                f"listen_addresses = '{address}'\nunix_socket_directories = '{self._sockets}'\n"
                 # What is tested is our side of a crash of the server, not that of the machine.
                 f"fsync = {'on' if durable else 'off'}\n"
                 "max_connections = 50\nshared_buffers = 16MB\nlog_min_messages = error\n"
             )
+        if address:
+            with (self._data / "pg_hba.conf").open("a") as file:
+                file.write(f"host all all {address}/24 trust\n")
         self.start()
 
     def _run(self, program: str, *options: str | Path) -> None:
@@ -98,14 +104,19 @@ class PostgresServer:
     def url(self, database: str = "postgres", *, user: str = "tester") -> str:
         return f"postgresql://{user}@/{database}?host={self._sockets}"
 
+    @property
+    def remote_url(self) -> str:
+        """By way of the network, if there is one."""
+        return f"postgresql://tester@{self._address}/postgres" if self._address else self.url()
+
 
 @contextmanager
-def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+def postgres_server(*, durable: bool = False, address: str = "") -> Iterator[PostgresServer]:
     """A running server, gone afterwards. `durable` is for measurements: it waits for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="screensearch-postgres-"))  # short: a socket's path has a limit
     removed = AFTERMATH.remove(folder)
     try:
-        server = PostgresServer(folder, durable=durable)
+        server = PostgresServer(folder, durable=durable, address=address)
         try:
             yield server
         finally:
