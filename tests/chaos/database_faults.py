@@ -108,7 +108,8 @@ class DatabaseFaults:
         until, before = time.monotonic() + CONNECTED_SECONDS, dict[int, int]()
         while time.monotonic() < until:
             for log, run, shard, token, holder, last in self._ask(
-                "SELECT id, run, shard, token, holder, (SELECT max(seq) FROM screensearch.entries WHERE log = id) "
+                "SELECT id, run, shard, token, holder, "
+                "(SELECT max(seq) FROM screensearch.entries WHERE log = id) "
                 "FROM screensearch.logs WHERE token <> ''"
             ):
                 if last is not None and before.setdefault(log, last) < last:
