@@ -11,8 +11,8 @@ Three series. The ladder: more and more workers at the same pace against 8 shard
 (fewer than 95 % of the offered steps) and the rate has stopped growing; the most workers of all come last in
 any case. Then all of these again, so slow that the machine carries them. One hot shard: more and more load on
 one owner until the rate stops growing. The baseline of the ratios is the ladder's first two rungs; a rung of
-few steps lasts longer. A rate that the pace limits is never called a ceiling. With 15 s a rung it takes 8
-minutes.
+few steps lasts longer. A rate that the pace limits is never called a ceiling. With 15 s a rung it takes
+some 8 minutes.
 
 Ctrl-C ends it, with what was measured so far. `--size` prints what the figures mean for a large cluster.
 

@@ -42,7 +42,7 @@ def conclude(report: dict[str, Any]) -> None:
         **no_dearer(report),
         "no step lost": not any(each["lost"] for each in (*rungs, *report["runs"])),
         "no worker failed, no owner was replaced": not any(
-            rung["failures"] or rung["trouble"] for rung in rungs
+            rung["failures"] or rung["owner_replaced"] for rung in rungs
         )
         and not any(run["owners_replaced"] for run in report["runs"]),
         "every log verifies": bool(report["runs"])

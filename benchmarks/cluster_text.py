@@ -122,7 +122,8 @@ def measured_text(report: Mapping[str, Any]) -> str:
         )
         lines += ["", _ceiling_text(report["ceilings"]["one_shard"], machine["cores"])]
     if rungs:
-        lines += ["", _kept_text(report), *_disturbed_text([*rungs, *report["hot"]])]
+        lines += ["", _kept_text(report), *_trouble_text([*rungs, *report["hot"]])]
+        lines += _disturbed_text([*rungs, *report["hot"]])
     return "\n".join(lines)
 
 
@@ -225,6 +226,15 @@ def _kept_text(report: Mapping[str, Any]) -> str:
     kept = "; ".join(f"{target}: {'yes' if met else '**no**'}" for target, met in report["targets"].items())
     steps = sum(run["steps"] for run in report["runs"])
     return f"{steps:,} steps in all; {kept}."
+
+
+def _trouble_text(rungs: list[Mapping[str, Any]]) -> list[str]:
+    """What the run itself told of, each trouble where it came up: it is told until the next one."""
+    told: dict[str, str] = {}
+    for rung in rungs:
+        if rung["trouble"]:
+            told.setdefault(rung["trouble"], f"with {rung['workers']:,} workers: {rung['trouble']}")
+    return ["", f"The run itself told of trouble {'; '.join(told.values())}."] if told else []
 
 
 def _disturbed_text(rungs: list[Mapping[str, Any]]) -> list[str]:

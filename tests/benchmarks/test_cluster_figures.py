@@ -158,6 +158,16 @@ def test_a_lost_step_is_told() -> None:
     assert "no step lost: **no**" in measured_text(lost)
 
 
+def test_an_owner_that_is_busy_has_not_failed_and_its_trouble_is_told() -> None:
+    target = "no worker failed, no owner was replaced"
+    busy = {**rung(400, 300.0), "trouble": "the owner of shard 0 has more to do than its machine can bear"}
+    told = report(ladder=[rung(1, 5.0), busy, {**busy, "workers": 500}])
+    assert told["targets"][target]
+    assert "trouble with 400 workers: the owner of shard 0 has more to do" in measured_text(told)
+    assert "500 workers: the owner" not in measured_text(told)
+    assert not report(ladder=[rung(1, 5.0), {**busy, "owner_replaced": True}])["targets"][target]
+
+
 def test_a_disturbed_machine_is_told() -> None:
     assert "Doubtful" not in measured_text(report())
     assert "up to 1.2 cores" in measured_text(report(ladder=[{**rung(1, 5.0), "cores_of_others": 1.2}]))

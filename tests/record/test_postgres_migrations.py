@@ -15,9 +15,10 @@ from postgres_faults import arrival, end_connections, episodes, sql, wait_for
 
 from screensearch.domain.transition import Entry
 from screensearch.errors import FormatError, NewerFormat, RunBusy, RunNotFound, StoreFailed
-from screensearch.record import postgres_lease, postgres_log, postgres_schema, postgres_session
+from screensearch.record import postgres_log, postgres_schema, postgres_session
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.graph import StateGraph
+from screensearch.record.postgres_lease import take_lease
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_schema import NotMigrated
 from screensearch.record.postgres_session import StaleOwner
@@ -265,7 +266,6 @@ def test_an_owner_that_is_overtaken_while_it_opens_its_log_does_not_get_it(
     log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log.close()
-    take_lease = postgres_lease.take_lease
 
     def take_late(*given: Any, **options: Any) -> Any:
         monkeypatch.setattr(postgres_log, "take_lease", take_lease)
