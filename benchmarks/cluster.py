@@ -1,16 +1,18 @@
 """Claim: owners on a cluster carry as many workers as their cores allow, and the thousandth worker's step
 costs no more than the first one's.
 
-A real Ray cluster on this machine, a head and nodes in network namespaces of their own, and PostgreSQL from
-Debian that waits for the disk. Workers are simulated (`cluster_load.py`): they report steps at a pace over
-the same store as real ones, and drive nothing. So what is measured is the machinery: Ray's calls, the owners,
-the database; what the simulated workers themselves use is told apart. A decision is timed by its worker, from
-the report to the receipt, which comes after the commit.
+A real Ray cluster on this machine, a head and beside it nodes in network namespaces of their own, and
+PostgreSQL from Debian that waits for the disk. Workers are simulated (`cluster_load.py`): they report steps
+at a pace over the same store as real ones, and drive nothing. So what is measured is the machinery: Ray's
+calls, the owners, the database; what the simulated workers themselves use is told apart. A decision is timed
+by its worker, from the report to the receipt, which comes after the commit.
 
-Three series. The ladder: more and more workers at the same pace against 8 shards, until two rungs are
-saturated (fewer than 95 % of the offered steps). All workers at once, so slow that the machine carries them.
-One hot shard: more and more load on one owner until the rate stops growing. The baseline of the ratios is
-the ladder's first two rungs. A rate that the pace limits is never called a ceiling.
+Three series. The ladder: more and more workers at the same pace against 8 shards, until rungs are saturated
+(fewer than 95 % of the offered steps) and the rate has stopped growing; the most workers of all come last in
+any case. Then all of these again, so slow that the machine carries them. One hot shard: more and more load on
+one owner until the rate stops growing. The baseline of the ratios is the ladder's first two rungs; a rung of
+few steps lasts longer. A rate that the pace limits is never called a ceiling. With 15 s a rung it takes 8
+minutes.
 
 Ctrl-C ends it, with what was measured so far. `--size` prints what the figures mean for a large cluster.
 
@@ -36,19 +38,18 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "tests" / room) for room in ("re
 from postgres_server import postgres_server
 from ray_cluster import RayCluster, ray_cluster
 
-from cluster_figures import conclude, stopped_growing
+from cluster_figures import ENOUGH_STEPS, conclude, stopped_growing
 from cluster_fleet import Database, Fleet
 from cluster_load import Mix
 from cluster_size import assume, read_measured
 from cluster_text import describe, measured_text, put_into
-from machine import describe_machine
+from machine import describe_code, describe_machine
 from outcome import parser_for, save, tell
 from screensearch.cluster.engine import Gone, connect, disconnect
 from screensearch.errors import ScreenSearchError
 
 PACE = 5.0  # steps a second of a worker
 SHARDS = 8
-SATURATED_RUNGS = 2
 COMFORTABLE = 0.6  # of the best rate: what all workers together offer when they shall not saturate it
 WEIGHT = Path(__file__).parent / "results" / "weight.json"
 LIKE = "desktop:thunar"  # the middle one of the applications that were weighed
@@ -66,6 +67,7 @@ class Benchmark:
                 "command": " ".join([".venv/bin/python benchmarks/cluster.py", *sys.argv[1:]]),
                 "seconds": options.seconds,
                 "workers": options.workers,
+                "hot_workers": options.hot_workers,
                 "nodes": options.nodes,
             },
             "ladder": [],
@@ -74,6 +76,7 @@ class Benchmark:
             "problems": [],
             "complete": False,
             "machine": describe_machine(),
+            "code": describe_code(),
         }
 
     def run(self) -> None:
@@ -105,41 +108,50 @@ class Benchmark:
     ) -> None:
         """One series on a run of its own. If it fails, that is told, and the other one is still measured."""
         self._say(f"starting a run with {shards} shards")
+        fleet: Fleet | None = None
         try:
             fleet = Fleet(cluster, database, folder, shards=shards, mix=self._mix, say=self._say)
             series(fleet)
         except (TimeoutError, Gone, ScreenSearchError) as problem:
+            if fleet is not None:
+                fleet.abandon()  # its workers would have their share of what is measured next
             self.report["problems"].append(f"{shards} shards: {type(problem).__name__}: {problem}")
             self._say(self.report["problems"][-1])
 
     def _ladder(self, fleet: Fleet) -> None:
-        self._idle(fleet, "idle")
+        self._idle(fleet, "idle", self._lasting(ENOUGH_STEPS / PACE))  # as exact as the first rung
         rungs: list[dict[str, Any]] = self.report["ladder"]
-        for workers in self._options.workers:
-            if sum(rung["saturated"] for rung in rungs) == SATURATED_RUNGS:
+        *fewer, most = sorted(self._options.workers)
+        for workers in fewer:
+            if stopped_growing(rungs):
                 break
             rungs.append(self._rung(fleet, workers, PACE))
-        best = max(rung["steps_per_second"] for rung in rungs)
-        workers = max(self._options.workers)
-        if rungs[-1]["saturated"] or rungs[-1]["workers"] < workers:
-            self.report["all_workers"] = self._rung(fleet, workers, COMFORTABLE * best / workers)
+        rungs.append(self._rung(fleet, most, PACE))
+        if rungs[-1]["saturated"]:
+            best = max(rung["steps_per_second"] for rung in rungs)
+            self.report["all_workers"] = self._rung(fleet, most, COMFORTABLE * best / most)
         self._finish(fleet)
 
     def _hot(self, fleet: Fleet) -> None:
-        self._idle(fleet, "hot_idle")
+        self._idle(fleet, "hot_idle", self._options.seconds)
         rungs: list[dict[str, Any]] = self.report["hot"]
-        for workers in self._options.hot_workers:
+        for workers in sorted(self._options.hot_workers):
             if stopped_growing(rungs):
                 break
             rungs.append(self._rung(fleet, workers, PACE))
         self._finish(fleet)
 
-    def _idle(self, fleet: Fleet, name: str) -> None:
+    def _idle(self, fleet: Fleet, name: str, seconds: float) -> None:
         self._say("nobody works")
-        self.report[name] = fleet.idle(self._options.seconds)
+        self.report[name] = fleet.idle(seconds)
+
+    def _lasting(self, least: float) -> float:
+        """So many seconds, and at least as many as were asked for."""
+        return max(least, float(self._options.seconds))
 
     def _rung(self, fleet: Fleet, workers: int, pace: float) -> dict[str, Any]:
-        rung = fleet.measure(workers=workers, pace=pace, seconds=self._options.seconds)
+        seconds = self._lasting(ENOUGH_STEPS / (workers * pace))
+        rung = fleet.measure(workers=workers, pace=pace, seconds=seconds)
         decision, cost = rung["decision_ms"], rung["cpu_ms_per_step"]
         self._say(
             f"{workers} workers: {rung['steps_per_second']} of {rung['offered_steps_per_second']} steps/s, "
@@ -193,10 +205,10 @@ def explain(options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = parser_for(__doc__)
-    parser.add_argument("--seconds", type=float, default=30.0, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of each measurement, at least")
     for name, default, words in (
-        ("--workers", "1,10,50,100,200,400,1000", "of 8 shards, one rung after another"),
-        ("--hot-workers", "25,50,100,200,400,800,1600,3200", "of one shard, likewise"),
+        ("--workers", "1,10,50,75,100,200,400,1000", "of 8 shards, one rung after another, the last always"),
+        ("--hot-workers", "50,100,125,150,200,400,800,1600", "of one shard, until it makes no more steps"),
     ):
         parser.add_argument(name, type=numbers, default=default, help=words)
     parser.add_argument("--nodes", type=int, default=3, help="beside the head")

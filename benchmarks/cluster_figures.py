@@ -7,11 +7,16 @@ from typing import Any
 from cluster_parts import MACHINERY, OWNERS
 
 GROWS = 1.05  # more load that makes fewer steps than this, against the best rung before, makes no more
+ENOUGH_STEPS = 200  # with fewer, what a step costs above idle is lost in what idling costs
+NO_DEARER = 1.0
 
 
 def stopped_growing(rungs: list[dict[str, Any]]) -> bool:
-    """Whether more load no longer made more steps: a rate that is still met is no ceiling."""
-    if len(rungs) < 2 or not rungs[-1]["saturated"]:
+    """Whether more load no longer made more steps: a rate that is still met is no ceiling.
+
+    One saturated rung does not tell: with more waiting at once, an owner commits more at once.
+    """
+    if not rungs or not rungs[-1]["saturated"] or sum(rung["saturated"] for rung in rungs) < 2:
         return False
     return bool(rungs[-1]["steps_per_second"] < GROWS * max(rung["steps_per_second"] for rung in rungs[:-1]))
 
@@ -34,6 +39,7 @@ def conclude(report: dict[str, Any]) -> None:
         report[f"cost_against_{first['workers']}_workers"] = against(first, many)
     report["ceilings"] = {"ladder": ceiling(ladder), "one_shard": ceiling(hot)}
     report["targets"] = {
+        **no_dearer(report),
         "no step lost": not any(each["lost"] for each in (*rungs, *report["runs"])),
         "no worker failed, no owner was replaced": not any(
             rung["failures"] or rung["trouble"] for rung in rungs
@@ -45,34 +51,62 @@ def conclude(report: dict[str, Any]) -> None:
 
 
 def against(first: dict[str, Any], rungs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the machinery costs per step, as a multiple of another rung: all of it, and without what idles."""
+    """What the machinery costs per step, as a multiple of another rung: all of it, and without what idles.
+
+    The latter is None where either is not to be told from idling.
+    """
 
     def above(rung: dict[str, Any]) -> float:
         return float(sum(rung.get("above_idle_cpu_ms_per_step", {}).values()))
 
+    known = first["steps_per_second"] * first["seconds"] >= ENOUGH_STEPS
     return [
         {
             "workers": rung["workers"],
             "offered_steps_per_second": rung["offered_steps_per_second"],
             "all": round(rung["machinery_cpu_ms_per_step"] / first["machinery_cpu_ms_per_step"], 3),
             "above_idle": round(above(rung) / above(first), 3)
-            if min(above(first), above(rung)) > 0
+            if known and min(above(first), above(rung)) > 0
             else None,
         }
         for rung in rungs
     ]
 
 
+def no_dearer(report: dict[str, Any]) -> dict[str, bool]:
+    """The target that a step of the most workers costs no more than one of the fewest that can be told.
+
+    What idles is left out: it would make every step of few workers dear.
+    """
+    for first in report["ladder"][:2]:
+        ratios = report[f"cost_against_{first['workers']}_workers"]
+        most = max(each["workers"] for each in ratios)
+        found = [each["above_idle"] for each in ratios if each["workers"] == most]
+        if most > first["workers"] and None not in found:
+            name = f"a step of {most:,} workers costs no more than one of {first['workers']:,}"
+            return {name: max(found) <= NO_DEARER}
+    return {}
+
+
 def ceiling(rungs: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The best rate of a series whose last rung was saturated; None for one that the pace has limited."""
+    """The best rate of the saturated rungs, and what was carried; None if the pace has limited the series.
+
+    A rate that was asked for and met is no ceiling, also where it is higher.
+    """
     if not rungs or not rungs[-1]["saturated"]:
         return None
-    best = max(rungs, key=lambda rung: float(rung["steps_per_second"]))
+
+    def best(of: list[dict[str, Any]]) -> dict[str, Any]:
+        return max(of, key=lambda rung: float(rung["steps_per_second"]))
+
+    most = best([rung for rung in rungs if rung["saturated"]])
+    met = [rung for rung in rungs if not rung["saturated"]]
     return {
-        "steps_per_second": best["steps_per_second"],
-        "workers": best["workers"],
-        "owners_cores": best["cores_used"][OWNERS],
-        "busiest_owner_thread_cores": best["busiest_owner_thread_cores"],
-        "machine_cores": best["cores_busy_of_the_machine"],
-        "still_grew": not stopped_growing(rungs),
+        "steps_per_second": most["steps_per_second"],
+        "workers": most["workers"],
+        "carried": {name: best(met)[name] for name in ("workers", "steps_per_second")} if met else None,
+        "owners_cores": most["cores_used"][OWNERS],
+        "busiest_owner_thread_cores": most["busiest_owner_thread_cores"],
+        "machine_cores": most["cores_busy_of_the_machine"],
+        "stopped_growing": stopped_growing(rungs),
     }

@@ -22,7 +22,7 @@ from screensearch.cluster.engine import answer, end, place
 from screensearch.cluster.launch import Attached, start_on_cluster
 
 HOSTS = 4  # processes that the simulated workers live in
-SETTLE_SECONDS = 3.0  # after all workers have begun
+SETTLE_SECONDS = 3.0  # after all workers were sent to work
 BEGIN_SECONDS = 300.0  # for all workers to begin, or to finish their step
 SATURATED = 0.95  # of the offered steps
 
@@ -86,7 +86,7 @@ class Fleet:
         self._attached = Attached(cluster.address, folder)
         self._hosts = [place(Host, f"{self._run}/host/{number}", self._run, mix) for number in range(HOSTS)]
         self._host_processes = set(self._ask("process"))
-        self._employ(shards, 1.0)  # each shard gets its owner with its first screen
+        self._muster(shards)  # each shard gets its owner with its first screen
         self._acknowledged = self._rest()
         self._owner_processes: set[int] = {each.process for each in self._attached.view().owners}
 
@@ -191,16 +191,28 @@ class Fleet:
     # -- the workers --------------------------------------------------------------------------
 
     def _ask(self, method: str, *arguments: object) -> list[Any]:
-        calls = [getattr(host, method).remote(*arguments) for host in self._hosts]
-        found: list[Any] = answer(calls, seconds=BEGIN_SECONDS)
+        return self._answers(method, [getattr(host, method).remote(*arguments) for host in self._hosts])
+
+    def _answers(self, method: str, calls: list[Any]) -> list[Any]:
+        try:
+            found: list[Any] = answer(calls, seconds=BEGIN_SECONDS)
+        except TimeoutError as problem:
+            raise TimeoutError(f"{method}: workers were not done within {BEGIN_SECONDS:.0f} s") from problem
         return found
 
+    def _muster(self, workers: int) -> None:
+        calls = [host.muster.remote(share, self._shards) for host, share in self._shares(workers)]
+        self._answers("muster", calls)
+
     def _employ(self, workers: int, pace: float) -> None:
-        calls = [
-            host.employ.remote(list(range(number, workers, len(self._hosts))), self._shards, pace)
-            for number, host in enumerate(self._hosts)
+        """All begin before any takes a step: the pace is that of workers who know where they belong."""
+        self._muster(workers)
+        self._answers("employ", [host.employ.remote(share, pace) for host, share in self._shares(workers)])
+
+    def _shares(self, workers: int) -> list[tuple[Any, list[int]]]:
+        return [
+            (host, list(range(number, workers, len(self._hosts)))) for number, host in enumerate(self._hosts)
         ]
-        answer(calls, seconds=BEGIN_SECONDS)
 
     def _rest(self) -> int:
         return sum(self._ask("rest"))

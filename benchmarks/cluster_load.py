@@ -20,6 +20,7 @@ from screensearch.explore.messages import Begin, Receipt, Report, Sighting
 from simulated import draw_choice, draw_evidence, draw_note, draw_screen
 
 EPISODE_STEPS = 50
+AT_ONCE = 25  # workers of a process that begin together
 RECENT = 500
 """So many of the latest screens of a shard are seen again by workers that do not know them."""
 
@@ -48,7 +49,7 @@ class SimulatedWorker:
         self._drawn = 0
         self.interval = 0.0
         self.go = asyncio.Event()
-        self.begun = asyncio.Event()
+        self.begun = asyncio.Event()  # with which it rests again
         self.resting = asyncio.Event()
         self.acknowledged = 0
         self.decisions: list[tuple[float, float]] = []  # when a step was acknowledged, and after how long
@@ -65,7 +66,9 @@ class SimulatedWorker:
         sighting = self._see()
         receipt = await self._store.begin(Begin(episode, sighting, draw_evidence(self._random)))
         self._learn(sighting, receipt)
-        self.begun.set()
+        if not self.begun.is_set():
+            self.go.clear()
+            self.begun.set()
         for step in range(1, EPISODE_STEPS + 1):
             if not receipt.proceed:
                 return False
@@ -137,38 +140,42 @@ class Host:
     async def process(self) -> int:
         return os.getpid()
 
-    async def employ(self, numbers: list[int], shards: int, pace: float) -> None:
-        """Let these workers take so many steps a second each; returns once all have begun, or have failed."""
-        for number in numbers:
-            if number not in self._workers:
+    async def muster(self, numbers: list[int], shards: int) -> None:
+        """Have these workers, resting; returns once all have begun their first episode, or have failed.
+
+        Not all at once: each asks the conductor where it belongs, and on a real cluster they come one by one.
+        """
+        new = [number for number in numbers if number not in self._workers]
+        for first in range(0, len(new), AT_ONCE):
+            for number in new[first : first + AT_ONCE]:
                 shard = number % shards
                 recent = self._recent.setdefault(shard, deque(maxlen=RECENT))
                 worker = SimulatedWorker(self._run, number, shard, self._mix, recent)
                 self._workers[number] = worker
                 self._working[number] = asyncio.ensure_future(worker.work())
-            worker = self._workers[number]
-            worker.interval = 1 / pace
-            worker.go.set()
-        waiting = {asyncio.ensure_future(self._workers[number].begun.wait()): number for number in numbers}
-        while waiting:
-            done, _ = await asyncio.wait(
-                {*waiting, *(self._working[number] for number in waiting.values())},
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            for each in list(waiting):
-                if each in done or self._working[waiting[each]].done():
-                    each.cancel()
-                    del waiting[each]
+                worker.go.set()
+            for number in new[first : first + AT_ONCE]:
+                await self._reach(number, self._workers[number].begun)
+
+    async def employ(self, numbers: list[int], pace: float) -> None:
+        """Let workers that have begun take so many steps a second each."""
+        for number in numbers:
+            self._workers[number].interval = 1 / pace
+            self._workers[number].go.set()
 
     async def rest(self) -> int:
         """Let all finish their step and rest; returns the steps acknowledged since the beginning."""
         for worker in self._workers.values():
             worker.go.clear()
         for number, worker in self._workers.items():
-            resting = asyncio.ensure_future(worker.resting.wait())
-            await asyncio.wait({resting, self._working[number]}, return_when=asyncio.FIRST_COMPLETED)
-            resting.cancel()
+            await self._reach(number, worker.resting)
         return sum(worker.acknowledged for worker in self._workers.values())
+
+    async def _reach(self, number: int, event: asyncio.Event) -> None:
+        """Wait until a worker is that far, or has ended."""
+        waiting = asyncio.ensure_future(event.wait())
+        await asyncio.wait({waiting, self._working[number]}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
 
     async def decisions(self, begin: float, until: float) -> list[float]:
         """How long the decisions of a span of time took. They are forgotten, and so are all others."""

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cluster_figures import conclude
 from cluster_parts import DATABASE, OWNERS, RAY
 from screensearch.errors import FormatError, SettingsError
 
@@ -98,14 +99,37 @@ def size(
     )
 
 
+def rung_to_scale(report: Mapping[str, Any], asked: Assumptions) -> Mapping[str, Any]:
+    """The rung whose shards had about as much to do as is planned for one: what a step costs depends on it.
+
+    One that is saturated is not scaled. Where no ceiling of a shard was found, nothing is planned for one:
+    then it is the largest rung of the ladder that was served.
+    """
+    ceiling = report["ceilings"]["one_shard"]
+    if ceiling is None:
+        return largest_served(report["ladder"])
+    wanted = asked.utilisation * ceiling["steps_per_second"]
+    return min(
+        served([*report["ladder"], *report["hot"]]),
+        key=lambda rung: abs(math.log(rate_of_a_shard(rung) / wanted)),
+    )
+
+
+def rate_of_a_shard(rung: Mapping[str, Any]) -> float:
+    return float(rung["steps_per_second"]) / int(rung["shards"])
+
+
 def largest_served(ladder: list[dict[str, Any]]) -> dict[str, Any]:
     """The rung with the highest rate that was offered and met. Raise if none was."""
-    served = [rung for rung in ladder if not rung["saturated"] and rung["steps_per_second"]]
-    if not served:
-        raise FormatError(
-            "every rung of the ladder is saturated: measure again, beginning with fewer workers"
-        )
-    return max(served, key=lambda rung: float(rung["steps_per_second"]))
+    return max(served(ladder), key=lambda rung: float(rung["steps_per_second"]))
+
+
+def served(rungs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rungs whose rate was offered and met. Raise if there is none."""
+    found = [rung for rung in rungs if not rung["saturated"] and rung["steps_per_second"]]
+    if not found:
+        raise FormatError("every rung is saturated: measure again, beginning with fewer workers")
+    return found
 
 
 def read_desktops(results: Path = RESULTS) -> list[Desktop]:
@@ -128,8 +152,10 @@ class Measured:
 
 
 def read_measured(path: Path) -> Measured:
-    """The results of `cluster.py` in a file, and beside them those of the desktops."""
-    return Measured(json.loads(path.read_text()), read_desktops())
+    """The results of `cluster.py` in a file, concluded from anew, and beside them those of the desktops."""
+    report = json.loads(path.read_text())
+    conclude(report)
+    return Measured(report, read_desktops())
 
 
 def assume(given: list[str]) -> Assumptions:

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from cluster_parts import CONDUCTOR, DATABASE, OWNERS, RAY, WORKERS
-from cluster_size import Assumptions, Desktop, Measured, Size, largest_served, size
+from cluster_size import (
+    Assumptions,
+    Desktop,
+    Measured,
+    Size,
+    largest_served,
+    rate_of_a_shard,
+    rung_to_scale,
+    size,
+)
 from screensearch.errors import FormatError
 
 GIGABYTE, TERABYTE = 1e9, 1e12
@@ -21,8 +30,9 @@ COST = "CPU ms a step: owners | PostgreSQL | Ray | simulated workers"
 LIMITS = """\
 What does not follow from one machine:
 
-- **The network.** Nodes were network namespaces on one kernel, and the database was reached through a Unix
-  socket. A real network adds its round trips to a decision, and encryption its CPU to a step.
+- **The network.** Nodes were network namespaces on one kernel, the head was beside them, and the database
+  was reached through a Unix socket. A real network adds its round trips to a decision, and encryption its
+  CPU to a step.
 - **Connections.** Simulated workers share four processes. Ten thousand real ones are ten thousand
   processes, each with a connection to its owner.
 - **The conductor.** It asks each worker how it is. Simulated workers are not placed by it, so what ten
@@ -80,10 +90,11 @@ def measured_text(report: Mapping[str, Any]) -> str:
         asked["command"],
         "```",
         "",
-        f"{machine['date']}, {machine['cores']} cores of an {machine['cpu']}, {machine['memory_gb']:.0f} GB, "
-        f"Debian 12, load {machine['load']} before it began; a head and {asked['nodes']} nodes"
-        f"{' in network namespaces of their own' if report.get('network_namespaces') else ''}, "
-        f"{asked['seconds']:g} s a line.{'' if report['complete'] else ' **It did not come to its end.**'}",
+        f"{machine['date']}{_code_text(report.get('code'))}, {machine['cores']} cores of an "
+        f"{machine['cpu']}, {machine['memory_gb']:.0f} GB, Debian 12, load {machine['load']} before it "
+        f"began; {_nodes_text(asked['nodes'], apart=bool(report.get('network_namespaces')))}, "
+        f"{asked['seconds']:g} s a line{_longer_text(rungs, asked['seconds'])}."
+        f"{'' if report['complete'] else ' **It did not come to its end.**'}",
         *(f"\n**It failed**: {problem}" for problem in report["problems"]),
     ]
     if rungs:
@@ -113,6 +124,27 @@ def measured_text(report: Mapping[str, Any]) -> str:
     if rungs:
         lines += ["", _kept_text(report), *_disturbed_text([*rungs, *report["hot"]])]
     return "\n".join(lines)
+
+
+def _code_text(code: Mapping[str, Any] | None) -> str:
+    if code is None:
+        return ""
+    return f", commit {code['commit'][:10]}{' and changes' if code['changed'] else ''}"
+
+
+def _nodes_text(nodes: int, *, apart: bool) -> str:
+    if not apart:
+        return f"a head and {nodes} nodes"
+    return f"{nodes} nodes in network namespaces of their own, the head and PostgreSQL in the machine's"
+
+
+def _longer_text(rungs: list[Mapping[str, Any]], seconds: float) -> str:
+    longer = [
+        f"{rung['workers']:,} worker{'s' * (rung['workers'] != 1)}: {rung['seconds']:.0f} s"
+        for rung in rungs
+        if rung["seconds"] > seconds + 1
+    ]
+    return f" ({', '.join(longer)})" if longer else ""
 
 
 def _against(report: Mapping[str, Any]) -> dict[int, list[dict[str, Any]]]:
@@ -175,10 +207,17 @@ def _ceiling_text(found: Mapping[str, Any] | None, cores: int) -> str:
         )
     else:
         limit = "neither a thread nor the cores, so waiting, for the disk or for each other"
-    grew = "; it still grew when the series ended" if found["still_grew"] else ""
+    carried = found["carried"]
+    met = (
+        "Nothing was carried. "
+        if carried is None
+        else f"Carried: {carried['workers']:,} workers, {carried['steps_per_second']:,.0f} steps/s. "
+    )
+    open_end = "" if found["stopped_growing"] else "; whether still more load makes more was not tried"
     return (
-        f"At the most {found['steps_per_second']:,.0f} steps/s, with {found['workers']:,} workers and "
-        f"{found['owners_cores']:.2f} cores used by owners{grew}. What limited it: {limit}."
+        f"{met}Saturated: at the most {found['steps_per_second']:,.0f} steps/s, with {found['workers']:,} "
+        f"workers and {found['owners_cores']:.2f} cores used by owners{open_end}. What limited it then: "
+        f"{limit}."
     )
 
 
@@ -200,7 +239,7 @@ def _disturbed_text(rungs: list[Mapping[str, Any]]) -> list[str]:
 
 def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumptions) -> str:
     """The cluster on paper, with what was assumed and what does not follow."""
-    rung, shard = largest_served(report["ladder"]), report["ceilings"]["one_shard"]
+    rung, shard = rung_to_scale(report, asked), report["ceilings"]["one_shard"]
     planned, machine = size(rung, shard, desktops, asked), report["machine"]
     idle_cores = report["idle"]["cpu_ms_per_second"][RAY] / (report["asked"]["nodes"] + 1) / 1000
     rows = _machinery_rows(rung, shard, planned, asked)
@@ -208,10 +247,10 @@ def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumpt
         rows += _desktop_rows(each, planned, asked, idle_cores)
     lines = [
         f"On paper, not measured: {asked.workers:,} workers at {asked.pace:g} steps/s and "
-        f"{asked.observations / 1e6:,.0f}M observations, scaled linearly from {rung['workers']:,} workers "
-        f"with {rung['steps_per_second']:,.0f} steps/s (not saturated) on {machine['cores']} cores of an "
-        f"{machine['cpu']}, {machine['date']}. Cores of the machinery are planned to be "
-        f"{asked.utilisation:.0%} busy. Prices are assumptions, in any currency; for others: "
+        f"{asked.observations / 1e6:,.0f}M observations, scaled linearly from "
+        f"{_scaled_text(rung, shard, asked)} on {machine['cores']} cores of an {machine['cpu']}, "
+        f"{machine['date']}. Cores of the machinery are planned to be {asked.utilisation:.0%} busy. "
+        f"{_spread_text(report['ladder'], rung)}Prices are assumptions, in any currency; for others: "
         "`benchmarks/cluster.py --size benchmarks/results/cluster.json --assume core_hour_price=0.05`.",
         "",
         *table("what | how much | from", rows, right=(1,)),
@@ -221,17 +260,39 @@ def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumpt
     return "\n".join(lines)
 
 
+def _scaled_text(rung: Mapping[str, Any], shard: Mapping[str, Any] | None, asked: Assumptions) -> str:
+    """Which rung is scaled, and why."""
+    shards = "one shard" if rung["shards"] == 1 else f"{rung['shards']} shards"
+    rate = f"{rung['steps_per_second']:,.0f} steps/s (not saturated)"
+    found = f"{rung['workers']:,} workers on {shards} with {rate}"
+    if shard is None:
+        return found
+    wanted = asked.utilisation * shard["steps_per_second"]
+    return f"{found}, the nearest to the {wanted:,.0f} steps/s that are planned for a shard,"
+
+
+def _spread_text(ladder: list[dict[str, Any]], rung: Mapping[str, Any]) -> str:
+    """What the same steps cost where more shards share them."""
+    spread = largest_served(ladder)
+    if rate_of_a_shard(spread) >= rate_of_a_shard(rung):
+        return ""
+    return (
+        f"A shard that has less to do costs more a step: at {rate_of_a_shard(spread):,.0f} steps/s a shard "
+        f"it was {spread['cpu_ms_per_step'][OWNERS]:.2f} ms for owners and "
+        f"{spread['cpu_ms_per_step'][DATABASE]:.2f} ms for PostgreSQL. "
+    )
+
+
 def _machinery_rows(
     rung: Mapping[str, Any], shard: Mapping[str, Any] | None, planned: Size, asked: Assumptions
 ) -> list[list[str]]:
     def cost(part: str) -> str:
         return f"{rung['cpu_ms_per_step'][part]:.2f} ms a step, {asked.utilisation:.0%} busy"
 
-    most = (
-        "no ceiling of a shard was found"
-        if shard is None
-        else f"{asked.utilisation:.0%} of the {shard['steps_per_second']:,.0f} steps/s of one shard here"
-    )
+    most = "no ceiling of a shard was found"
+    if shard is not None:
+        rate = f"{shard['steps_per_second']:,.0f} steps/s"
+        most = f"{asked.utilisation:.0%} of the {rate} of a saturated shard here"
     return [
         ["steps/s", f"{planned.steps_per_second:,.0f}", f"{asked.workers:,} × {asked.pace:g}"],
         ["time for all observations", f"{planned.seconds / 3600:.1f} h", "at that rate"],
@@ -240,7 +301,9 @@ def _machinery_rows(
         [
             "cores for Ray's calls",
             f"{planned.ray_cores:,.0f}",
-            "what its own processes use above idle, likewise",
+            "what its own processes use above idle, likewise"
+            if planned.ray_cores
+            else "its own processes used no more than while nobody worked",
         ],
         ["shards, at least", _or_unknown(planned.least_shards), most],
         ["workers on one shard, at most", _or_unknown(planned.workers_of_a_shard), most],

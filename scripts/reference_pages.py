@@ -358,10 +358,15 @@ def metrics_page() -> str:
     lines = ["# Metrics", "", MADE_BY, ""]
     lines += [
         "What `--metrics` of `screensearch explore` serves. Every series has the label `run`, the identifier",
-        "in `run.json`, and `shard`, which is empty (for Prometheus: absent) where a run has only one.",
-        "Counts of steps, starts, states and edges are of the whole run and go on when it is resumed; all",
-        "else is of the exploration that serves it. A metric without a value is absent: what is left is told",
-        "for the stop rules that were given. `process_*` are of the process that serves, as usual.",
+        "in `run.json`. On a cluster several processes serve: each owner tells of its shard, with the label",
+        "`shard`, a number from 0, also where there is only one; the conductor tells of the run as a whole,",
+        "without that label. Without a cluster all of it is served at one place, without that label, too.",
+        "",
+        "Counts of steps, starts, states and edges are of all that is in the log, of the run or of the",
+        "shard, and go on when the run is resumed; those of shards add up. What the conductor counts is",
+        "of the exploration, also after it was started anew. All else is of the process that serves it:",
+        "times begin again with another owner. A metric without a value is absent: what is left is told for",
+        "the stop rules that were given. `process_*` are of the process that serves, as usual.",
         "How to use them: [watch a run](../how-to/watch-a-run.md).",
         "",
     ]
@@ -371,11 +376,12 @@ def metrics_page() -> str:
             metric.kind.value,
             metric.unit,
             ", ".join(f"`{label}`" for label in metric.labels),
+            "conductor" if metric.of_run else "owners",
             metric.meaning,
         )
         for metric in METRICS
     ]
-    return page(*lines, *table(("metric", "kind", "unit", "labels", "meaning"), rows))
+    return page(*lines, *table(("metric", "kind", "unit", "labels", "on a cluster by", "meaning"), rows))
 
 
 # -- writing and comparing --------------------------------------------------------------------------

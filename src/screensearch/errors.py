@@ -35,12 +35,20 @@ class RunBusy(ScreenSearchError):
     """Another process owns the run."""
 
 
+class RunContended(RunBusy):
+    """Another process opens or closes the log of the run at this moment: the next try shows whose it is."""
+
+
 class RunNotFound(ScreenSearchError):
     """There is no run at that place."""
 
 
 class StoreFailed(ScreenSearchError):
     """The log could not be made durable: nothing after the last acknowledgement counts."""
+
+
+class AcknowledgedLost(StoreFailed):
+    """The store does not hold what it had acknowledged: nobody is to write on as if it did."""
 
 
 class NotLetIn(StoreFailed):

@@ -11,7 +11,16 @@ import pytest
 
 from cluster_figures import ceiling, conclude, stopped_growing
 from cluster_parts import CONDUCTOR, DATABASE, MACHINERY, OWNERS, RAY, WORKERS
-from cluster_size import Assumptions, Desktop, Measured, assume, largest_served, read_measured, size
+from cluster_size import (
+    Assumptions,
+    Desktop,
+    Measured,
+    assume,
+    largest_served,
+    read_measured,
+    rung_to_scale,
+    size,
+)
 from cluster_text import describe, marks, measured_text, put_into
 from screensearch.errors import FormatError, SettingsError
 
@@ -21,11 +30,14 @@ COST = {OWNERS: 1.0, DATABASE: 0.5, RAY: 0.3, CONDUCTOR: 0.1, WORKERS: 2.0}
 DESKTOP = Desktop("mousepad", steps_per_second_per_core=10.0, picture_bytes_per_step=20_000.0)
 
 
-def rung(workers: int, rate: float, *, shards: int = 8, lost: int = 0) -> dict[str, Any]:
+def rung(
+    workers: int, rate: float, *, shards: int = 8, lost: int = 0, seconds: float = 40.0
+) -> dict[str, Any]:
     """So many workers at 5 steps/s, of which so many were taken."""
     return {
         "workers": workers,
         "shards": shards,
+        "seconds": seconds,
         "offered_steps_per_second": 5.0 * workers,
         "steps_per_second": rate,
         "saturated": rate < 0.95 * 5 * workers,
@@ -49,12 +61,16 @@ def report(**changed: Any) -> dict[str, Any]:
     idle = {"seconds": 1.0, "shards": 8, "cpu_ms_per_second": dict.fromkeys(COST, 1.0)}
     run = {"steps": 100, "lost": 0, "owners_replaced": 0, "verify_problems": []}
     found = {
-        "asked": {"command": "cluster.py", "seconds": 1.0, "workers": [1, 10], "nodes": 3},
+        "asked": {"command": "cluster.py", "seconds": 40.0, "workers": [1, 10], "nodes": 3},
         "idle": idle,
         "hot_idle": idle,
         "ladder": [rung(1, 5.0), rung(10, 50.0), rung(100, 300.0)],
         "all_workers": rung(1_000, 180.0),
-        "hot": [rung(50, 250.0, shards=1), rung(100, 260.0, shards=1)],
+        "hot": [
+            rung(50, 250.0, shards=1),
+            rung(100, 460.0, shards=1),
+            rung(200, 400.0, shards=1),
+        ],
         "runs": [run],
         "problems": [],
         "complete": True,
@@ -75,14 +91,31 @@ def test_a_rate_that_the_pace_limits_is_no_ceiling() -> None:
 def test_a_series_stops_growing_when_more_load_makes_no_more_steps() -> None:
     served, beyond = rung(100, 500.0), rung(200, 800.0)
     assert not stopped_growing([served, beyond])
+    assert not stopped_growing([served, beyond, rung(400, 850.0)])
     assert stopped_growing([served, beyond, rung(400, 810.0)])
     found = ceiling([served, beyond, rung(400, 700.0)])
     assert found is not None
     assert found["steps_per_second"] == 800.0
-    assert not found["still_grew"]
-    still = ceiling([served, beyond])
-    assert still is not None
-    assert still["still_grew"]
+    assert found["stopped_growing"]
+    unfinished = report(ladder=[rung(1, 5.0), served, beyond], hot=[])
+    assert not unfinished["ceilings"]["ladder"]["stopped_growing"]
+    assert "still more load" in measured_text(unfinished)
+
+
+def test_one_saturated_rung_does_not_end_a_series() -> None:
+    """With more waiting at once, an owner commits more at once."""
+    assert not stopped_growing([rung(100, 500.0), rung(125, 510.0)])
+    assert not stopped_growing([rung(100, 500.0), rung(125, 510.0), rung(150, 600.0)])
+
+
+def test_a_rate_that_was_met_is_no_ceiling_where_more_load_makes_fewer_steps() -> None:
+    series = [rung(50, 250.0, shards=1), rung(100, 500.0, shards=1), rung(200, 438.0, shards=1)]
+    found = ceiling(series)
+    assert found is not None
+    assert (found["steps_per_second"], found["workers"]) == (438.0, 200)
+    assert found["carried"] == {"steps_per_second": 500.0, "workers": 100}
+    said = measured_text(report(hot=series))
+    assert "Carried: 100 workers, 500 steps/s. Saturated: at the most 438 steps/s, with 200 workers" in said
 
 
 def test_the_cost_of_idling_is_not_taken_for_the_cost_of_steps() -> None:
@@ -91,6 +124,32 @@ def test_the_cost_of_idling_is_not_taken_for_the_cost_of_steps() -> None:
     against = report()["cost_against_1_workers"]
     assert [each["all"] for each in against] == [1.0] * 4
     assert against[1]["above_idle"] > 1.0  # the first one idles for most of its cost
+
+
+def test_what_a_step_costs_above_idle_is_not_told_by_a_few_steps() -> None:
+    few = report(ladder=[rung(1, 5.0, seconds=15.0), rung(10, 50.0, seconds=15.0), rung(100, 300.0)])
+    assert [each["above_idle"] for each in few["cost_against_1_workers"]] == [None] * 4
+    assert all(each["above_idle"] for each in few["cost_against_10_workers"])
+    assert "a step of 1,000 workers costs no more than one of 10" in few["targets"]
+
+
+def test_a_rung_that_lasted_longer_is_told() -> None:
+    ladder = [rung(1, 5.0, seconds=40.0), rung(10, 50.0, seconds=15.0)]
+    asked = {**report()["asked"], "seconds": 15.0}
+    said = measured_text(report(ladder=ladder, all_workers=rung(1_000, 180.0, seconds=15.0), asked=asked))
+    assert "15 s a line (1 worker: 40 s)." in said
+
+
+def test_the_thousandth_worker_is_a_target() -> None:
+    target = "a step of 1,000 workers costs no more than one of 1"
+    first, dear = rung(1, 5.0), rung(1_000, 400.0)
+    first["cpu_ms_per_step"] = {part: cost + 0.2 for part, cost in COST.items()}  # all of it idles
+    assert report(ladder=[first, dear])["targets"][target]
+    dear["cpu_ms_per_step"] = {part: 2 * cost for part, cost in COST.items()}
+    missed = report(ladder=[first, dear])
+    assert not missed["targets"][target]
+    assert f"{target}: **no**" in measured_text(missed)
+    assert not any("costs" in name for name in report(ladder=[first], all_workers=first)["targets"])
 
 
 def test_a_lost_step_is_told() -> None:
@@ -102,6 +161,15 @@ def test_a_lost_step_is_told() -> None:
 def test_a_disturbed_machine_is_told() -> None:
     assert "Doubtful" not in measured_text(report())
     assert "up to 1.2 cores" in measured_text(report(ladder=[{**rung(1, 5.0), "cores_of_others": 1.2}]))
+
+
+def test_what_was_measured_and_where_is_told() -> None:
+    said = measured_text(
+        report(code={"commit": "0123456789abcdef", "changed": True}, network_namespaces=True)
+    )
+    assert "2026-11-16, commit 0123456789 and changes, 2 cores" in said
+    assert "3 nodes in network namespaces of their own, the head and PostgreSQL in the machine's," in said
+    assert "commit" not in measured_text(report(code=None))
 
 
 def test_what_was_measured_before_an_interruption_can_be_told() -> None:
@@ -129,6 +197,21 @@ def test_cores_grow_with_steps_and_disk_with_observations() -> None:
     assert more.owner_cores == pytest.approx(2 * planned.owner_cores)
     assert more.database_bytes == planned.database_bytes
     assert more.least_shards is None
+
+
+def test_what_is_scaled_had_about_as_much_to_do_as_a_shard_shall_have() -> None:
+    found = report()
+    found["hot"][0]["cpu_ms_per_step"] = {part: cost / 2 for part, cost in COST.items()}
+    half = Assumptions(utilisation=0.5)
+    assert rung_to_scale(found, half) is found["hot"][0]  # 250 steps/s, of a ceiling of 460
+    assert rung_to_scale(found, Assumptions(utilisation=0.01)) is found["ladder"][1]
+    said = describe(Measured(found, [DESKTOP]), half)["size"]
+    assert "from 50 workers on one shard with 250 steps/s (not saturated), the nearest to the 230" in said
+    assert "at 6 steps/s a shard it was 1.00 ms for owners" in said
+    assert "0.50 ms a step, 50% busy" in said
+    without = report(hot=[])
+    assert rung_to_scale(without, half)["workers"] == 10
+    assert "no ceiling of a shard was found" in describe(Measured(without, [DESKTOP]), half)["size"]
 
 
 def test_a_saturated_rung_is_not_scaled() -> None:

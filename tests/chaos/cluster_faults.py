@@ -50,7 +50,7 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
     def inject(self, *names: str) -> Injected:
         """Do these at once, or nearly so; wait until the run has recovered. `TooLate` if none has struck."""
         view, struck = self.wait(at_work), dict[str, Struck]()
-        self._serving = {each.process for each in (*view.workers, *view.owners)}
+        self._serving = _processes(view)
         for name in names:
             time.sleep(self._random.uniform(0, 0.5))  # a random moment: this is the fault
             try:
@@ -88,8 +88,11 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
         return self._run.view().phase == "ended"
 
     def _was_given_up(self, process: int) -> bool:
-        view = self._run.view()
-        return all(each.process != process for each in (*view.workers, *view.owners))
+        return process not in _processes(self._run.view())
+
+
+def _processes(view: View) -> set[int]:
+    return {worker.process for worker in view.workers} | {owner.process for owner in view.owners}
 
 
 KINDS: dict[str, Callable[[Faults], Struck]] = {

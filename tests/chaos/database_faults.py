@@ -85,14 +85,14 @@ class DatabaseFaults:
         raise TooLate("no owner is connected any more")
 
     def take_log(self) -> Struck:
-        """The lease of a log goes to another, and its owner, who is at work, is not told and keeps its way.
+        """The lease of a log goes to another of its exploration; its owner is not told, and keeps its way.
 
         What it writes next comes to the fence, which alone is left to refuse it. Then it has to go.
         """
         log, epoch, owner = self._busy_owner()
         gone = Gone(owner)
         if not self._ask(
-            "UPDATE screensearch.logs SET epoch = epoch + 1, token = 'taken' "
+            "UPDATE screensearch.logs SET epoch = epoch + 1, token = split_part(token, '.', 1) || '.taken' "
             f"WHERE id = {log} AND epoch = {epoch} RETURNING epoch"
         ):
             raise TooLate("the log has another owner, or its server is away")

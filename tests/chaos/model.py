@@ -45,12 +45,12 @@ class Model:
         landed = self.land(row) if row and outcome in (Outcome.OK, Outcome.MISSED) else None
         if isinstance(message, Begin):
             return row, landed, None
-        choice, reward, trial = message.choice, None, (0.0, None)  # a failure earns nothing, but was tried
+        choice, reward, earned, led_to = message.choice, None, 0.0, None  # a failure was tried, too
         assert choice is not None  # no worker here asks a model
         if landed is not None and outcome is Outcome.OK:
             reward = self.reward(message.source, choice, landed.state)
-            trial = (reward.total, landed.state)
-        self.trials[message.source][choice.signature].append(trial)
+            earned, led_to = reward.total, landed.state
+        self.trials[message.source][choice.signature].append((earned, led_to))
         return row, landed, reward
 
     def land(self, row: int) -> Decision:

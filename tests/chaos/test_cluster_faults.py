@@ -76,7 +76,7 @@ def drawn(number: int, chance: random.Random, *, networks: bool) -> Iterator[tup
     slow = [*NODES, *LONG] if NIGHTLY else ["kill_node", "cut_off_node"]
     quick, slow = ([kind for kind in kinds if networks or kind not in NETWORK] for kinds in (quick, slow))
     chance.shuffle(quick)
-    faults: list[tuple[str, ...]] = [(kind,) for kind in (*slow, *quick)] * (2 if NIGHTLY else 1)
+    faults: list[tuple[str, ...]] = [(kind,) for kind in (*slow, *quick) for _ in range(1 + NIGHTLY)]
     round_and_round, left = cycle(quick), number - len(faults)
     while left > 0:
         if NIGHTLY and chance.random() < 0.05:

@@ -327,7 +327,7 @@ def test_a_run_whose_process_dies_is_failed_and_the_campaign_goes_on(tmp_path: P
 # -- interrupts -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_whatever_stops_a_campaign_leaves_no_process_and_the_same_command_goes_on(
     number: signal.Signals, tmp_path: Path
 ) -> None:

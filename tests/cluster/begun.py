@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def begin(
     workers: int = 1,
     environment: str = ENVIRONMENT,
     store: str = "",
+    metrics: str = "",
     before_begin: Callable[[], object] = lambda: None,
 ) -> Attached:
     start_on_cluster(
@@ -40,6 +42,7 @@ def begin(
         workers=workers,
         seed=5,
         store=store or database.url(),
+        metrics=metrics,
         before_begin=before_begin,
     )
     return Attached(cluster.address, folder)
@@ -58,3 +61,8 @@ def command(*arguments: str | Path, within: Sequence[str] = ()) -> subprocess.Co
 
 def nothing(view: View) -> None:
     """The run is followed, and nobody looks."""
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    while not condition():
+        time.sleep(0.1)

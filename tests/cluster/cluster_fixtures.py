@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 
 import pytest
 from postgres_server import PostgresServer, postgres_server
-from ray_cluster import RayCluster, ray_cluster
-
-PASSWORD = secrets.token_hex(16)
-"""With which the nodes can get into a database that asks for one."""
+from ray_cluster import PASSWORD, RayCluster, ray_cluster
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,9 @@ STORE_BYTES = 80_000_000
 
 TOKEN = secrets.token_hex(16)
 
+PASSWORD = secrets.token_hex(16)
+"""With which the nodes can get into a database that asks for one."""
+
 # Ray reads these once, when it is imported.
 os.environ.update(
     {
@@ -188,6 +191,12 @@ class RayCluster:
     def processes(self) -> list[int]:
         """All that runs on its nodes, the head among them."""
         return [process for node in (self.head, *self.nodes) for process in node.processes()]
+
+    def logged(self, process: int) -> list[str]:
+        """The lines that an actor's process has written to standard error, without those of Ray itself."""
+        (path,) = self._folder.glob(f"session_2*/logs/worker-*-{process}.err")
+        lines = path.read_text(errors="replace").splitlines()
+        return [line for line in lines if not line.startswith(":")]
 
     def stop(self) -> None:
         for node in (*self.nodes, *self.left, self.head):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
-from begun import ENVIRONMENT, SETTINGS, begin, command, nothing
-from cluster_fixtures import PASSWORD
+from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
 from postgres_server import PostgresServer
-from ray_cluster import TOKEN, RayCluster
+from prometheus_client.parser import text_string_to_metric_families
+from ray_cluster import PASSWORD, TOKEN, RayCluster
 
 import screensearch as ss
 from screensearch.cluster import launch
@@ -19,12 +22,46 @@ from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.domain.shard import shard_of
 from screensearch.domain.transition import Outcome
 from screensearch.errors import RunBusy, RunNotFound, SettingsError
+from screensearch.explore.exposition import OWN
+from screensearch.explore.metrics import OF_RUN
 from screensearch.explore.store import make_resolver
+from screensearch.record.run import open_run_folder
 from screensearch.record.sharded_log import ShardedLog
 
 pytest_plugins = ["cluster_fixtures"]
 
 VARIED = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
+
+
+def scraped(url: str) -> dict[tuple[str, ...], float]:
+    """Values by name and labels, without those that say of which run and shard they are."""
+    with urllib.request.urlopen(url, timeout=30) as reply:
+        families = text_string_to_metric_families(reply.read().decode())
+    samples = [sample for family in families for sample in family.samples]
+    return {
+        (sample.name, *(value for name, value in sample.labels.items() if name not in OWN)): sample.value
+        for sample in samples
+    }
+
+
+def check_logs(cluster: RayCluster, run: str, seen: dict[str, Any]) -> None:
+    """Conductor, owner and worker say in JSON what they did, each of its run, and nothing secret."""
+    conductor, owner, worker = (
+        [json.loads(line) for line in cluster.logged(part["process"])]
+        for part in (seen["conductor"], seen["owners"][0], seen["workers"][0])
+    )
+    assert {record["run"] for record in (*conductor, *owner, *worker)} == {run}
+    failed = next(each for each in conductor if each["message"].startswith("worker 0 failed"))
+    assert (failed["worker"], failed["level"]) == (0, "WARNING")
+    assert failed["message"].endswith(f": {failed['why']}")
+    assert conductor[-1]["message"] == "the run has ended: interrupted"
+    assert sum(each["message"].startswith("worker 0 begins on") for each in conductor) > 1
+    owned, *_, closed = [each for each in owner if "epoch" in each]
+    assert owned["message"].startswith("shard 0 is owned")
+    assert (owned["shard"], owned["epoch"]) == (0, seen["owners"][0]["epoch"])
+    assert closed["message"] == "shard 0 is closed"
+    assert {each["worker"] for each in worker} == {0}
+    assert TOKEN not in json.dumps([conductor, owner, worker])
 
 
 def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluster(
@@ -62,7 +99,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     here = ("--cluster", cluster.address)
     begun = command(
         *("explore", ENVIRONMENT, "--store", database.url(), "--steps", "1000000", "--out", folder),
-        *("--no-screenshots", "--detach", "--metrics", "0.0.0.0:0", *here),
+        *("--no-screenshots", "--detach", "--metrics", "0.0.0.0:0", "--log-format", "json", *here),
     )
     assert begun.returncode == 0, begun.stderr
     attached = Attached(cluster.address, folder)
@@ -71,8 +108,19 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     seen = json.loads(command("status", folder, "--json", *here).stdout)
     assert seen["phase"] == "exploring"
     assert len(seen["workers"]) == 1
-    with urllib.request.urlopen(seen["owners"][0]["metrics"]) as page:
-        assert "screensearch_steps_total{" in page.read().decode()
+    of_shard, of_run = seen["owners"][0]["metrics"], seen["conductor"]["metrics"]
+    assert scraped(of_shard)["screensearch_steps_total", "ok"] > 0
+    assert not OF_RUN & {name for name, *_ in scraped(of_shard)}
+    starts, failures = (f"screensearch_worker_{each}_total" for each in ("starts", "failures"))
+    wait_until(lambda: scraped(of_run).get((starts, "0")))
+    before = scraped(of_run)
+    os.kill(seen["workers"][0]["process"], signal.SIGKILL)
+    wait_until(lambda: scraped(of_run)[starts, "0"] > before[starts, "0"])
+    assert scraped(of_run)[failures, "0"] > before[failures, "0"] >= 0
+    wait_until(lambda: scraped(of_run)["screensearch_workers", "working"] == 1)
+    seen = json.loads(command("status", folder, "--json", *here).stdout)
+    assert seen["workers"][0]["failures"] > before[failures, "0"]
+    assert 0 in {each["worker"] for each in seen["troubles"]}
     everything = json.loads(command("status", "--json", *here).stdout)
     assert [view["folder"] for view in everything] == [str(folder)]
     more = ss.StopRule(steps=2_000_000)
@@ -87,6 +135,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     summary = json.loads(stopped.stdout)
     assert summary["ended"] == "interrupted"
     assert summary["steps"] > 0
+    check_logs(cluster, open_run_folder(folder).manifest.run, seen)
     with pytest.raises(RunNotFound, match="not under way"):
         Attached(cluster.address, folder)
     resume_on_cluster(cluster.address, folder, stop=ss.StopRule(steps=summary["steps"] + 20), workers=2)

@@ -1,15 +1,19 @@
-"""What a conductor keeps for its next life, and that it ends whatever it finds there."""
+"""What a conductor keeps for its next life and serves again, and that it ends whatever it finds there."""
 
 from __future__ import annotations
 
 import asyncio
+import urllib.error
+import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
-from stand_ins import job
+from stand_ins import job, until
 
 from screensearch.cluster import conductor
+from screensearch.cluster.account import Counts
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.memory import Memory
 from screensearch.cluster.owners import Owners
@@ -26,15 +30,16 @@ class Memories:
 
     def __init__(self, recalled: Memory | Exception) -> None:
         self._recalled = recalled
-        self.kept: list[Memory] = []
+        self.kept: Memory | None = None
 
     async def recall(self) -> Memory:
         if isinstance(self._recalled, Exception):
             raise self._recalled
+        self.kept = self._recalled
         return self._recalled
 
     async def keep(self, memory: Memory) -> None:
-        self.kept.append(memory)
+        self.kept = memory
 
 
 async def never(*arguments: object, **named: object) -> None:
@@ -46,15 +51,19 @@ async def at_once(*arguments: object) -> None:
 
 
 @asynccontextmanager
-async def started_anew(monkeypatch: pytest.MonkeyPatch, memories: Memories) -> AsyncIterator[Conductor]:
+async def started_anew(
+    monkeypatch: pytest.MonkeyPatch, memories: Memories, *, metrics: str = ""
+) -> AsyncIterator[Conductor]:
     """A conductor that still looks for its shards; it leaves when it is told to."""
+    monkeypatch.setattr(conductor, "log_for", lambda job: None)
+    monkeypatch.setattr(conductor, "this_node", lambda: "127.0.0.1")
     monkeypatch.setattr(conductor, "Memories", lambda: memories)
     monkeypatch.setattr(conductor, "started_anew", lambda: True)
     monkeypatch.setattr(Owners, "find", never)
     monkeypatch.setattr(Workers, "adopt", at_once)
     monkeypatch.setattr(Workers, "prepare", at_once)
     monkeypatch.setattr(Conductor, "_leave", lambda self: self._collected.wait())
-    started = Conductor(job())
+    started = Conductor(replace(job(), metrics=metrics))
     try:
         yield started
     finally:
@@ -66,12 +75,14 @@ async def started_anew(monkeypatch: pytest.MonkeyPatch, memories: Memories) -> A
 async def test_a_stop_while_shards_are_looked_for_forgets_none_of_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    memories = Memories(Memory(1.0, failures=3, promised={0: LIGHT, 1: DARK}))
+    counts = Counts(starts={0: 4}, failures={0: 3}, replacements=2)
+    memories = Memories(Memory(1.0, counts=counts, promised={0: LIGHT, 1: DARK}))
     async with started_anew(monkeypatch, memories) as started:
         await started.stop("interrupted")
-        kept = memories.kept[-1]
+        kept = memories.kept
+    assert kept is not None
     assert kept.promised == {0: LIGHT, 1: DARK}
-    assert (kept.why, kept.begun, kept.failures) == ("interrupted", 1.0, 3)
+    assert (kept.why, kept.begun, kept.counts) == ("interrupted", 1.0, counts)
 
 
 async def test_a_conductor_whose_memory_cannot_be_read_says_so_and_lets_itself_be_sent_away(
@@ -84,3 +95,43 @@ async def test_a_conductor_whose_memory_cannot_be_read_says_so_and_lets_itself_b
         view = await started.view()
     assert view.phase == "ended"
     assert "of another version" in view.problem
+
+
+async def test_a_conductor_that_is_started_anew_serves_what_was_counted_where_it_was_served_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = Memories(Memory(1.0))
+    async with started_anew(monkeypatch, first, metrics="0.0.0.0:0") as started:
+        await until(lambda: started._metrics)
+        started._account.worker_failed(0, "it was killed")
+        assert 'worker_failures_total{run="run",shard="",worker="0"}' not in await page(started)
+        await started.stop("interrupted")  # from now on, a later life knows it
+        assert 'worker_failures_total{run="run",shard="",worker="0"} 1.0' in await page(started)
+        before = (await started.view()).conductor
+    served = await asyncio.to_thread(answers, before.metrics)
+    assert first.kept is not None
+    assert before.metrics == first.kept.metrics
+    assert before.metrics.startswith("http://127.0.0.1:")
+    assert not served  # the run is over
+    died = Memories(replace(first.kept, summary=None, problem=""))
+    async with started_anew(monkeypatch, died, metrics="0.0.0.0:0") as again:
+        await until(lambda: again._metrics)
+        assert (await again.view()).conductor.metrics == before.metrics
+        assert 'worker_failures_total{run="run",shard="",worker="0"} 1.0' in await page(again)
+
+
+def answers(url: str) -> bool:
+    try:
+        urllib.request.urlopen(url).close()
+    except urllib.error.URLError:
+        return False
+    return True
+
+
+async def page(started: Conductor) -> str:
+    def read() -> str:
+        with urllib.request.urlopen(started._metrics) as reply:
+            text: str = reply.read().decode()
+        return text
+
+    return await asyncio.to_thread(read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,11 +17,12 @@ from postgres_server import PostgresServer
 
 import screensearch as ss
 from screensearch.cli import main
-from screensearch.cluster import launch
+from screensearch.cluster import engine, launch
 from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
 from screensearch.cluster.names import Job
 from screensearch.errors import SettingsError
 from screensearch.explore.beginning import LARGEST_SEED, new_manifest
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import create_run, open_run_folder
 
 pytest_plugins = ["cluster_fixtures"]
@@ -127,6 +129,22 @@ def test_a_log_is_taken_over_on_a_cluster_only_if_that_is_said(
     assert len({job.run for job in notes.jobs}) == 1
 
 
+def test_a_folder_of_pictures_is_named_from_the_root_and_marked_whenever_a_run_is_begun(
+    notes: Notes, database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pictures = LocalArtifacts(tmp_path / "pictures")
+    new = ("synthetic:notepad", "--store", database.url(), "--artifacts", "pictures", "--out", "run")
+    assert explore(*new).exit_code == 0
+    (job,) = notes.jobs
+    assert job.artifacts == str(pictures.folder)
+    assert pictures.is_marked(job.run)
+    shutil.rmtree(pictures.folder)  # as if it was begun by a version that left no mark
+    assert explore("--resume", "--out", "run").exit_code == 0
+    assert pictures.is_marked(job.run)
+    assert CliRunner().invoke(main, ["verify", "run"]).exit_code == 0
+
+
 def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
     notes: Notes, database: PostgresServer, tmp_path: Path
 ) -> None:
@@ -154,6 +172,19 @@ def test_a_cluster_that_this_machine_belonged_to_and_that_is_gone_is_told_at_onc
     )
     assert ended.returncode == 1
     assert "nobody listens at" in ended.stderr
+
+
+def test_a_machine_that_is_no_node_is_told_that_it_has_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray looks for a node on this machine, for a minute, and then says only that it could not connect."""
+
+    def refuse(**options: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster at 10.0.0.11:6379")
+
+    monkeypatch.setattr(engine, "_knock", lambda address: None)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", refuse)
+    with pytest.raises(engine.NoCluster, match="this machine one of its nodes"):
+        engine.connect("10.0.0.11:6379")
 
 
 @pytest.mark.parametrize("address", ["local", "nonsense", "lab1:", ":", ""])

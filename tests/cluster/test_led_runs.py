@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+import urllib.request
 from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,12 +19,13 @@ from typing import Any
 import psycopg
 import pytest
 from aftermath import descendants
-from begun import ENVIRONMENT, SETTINGS, begin, command, nothing
+from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster import engine
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
@@ -34,9 +35,9 @@ from screensearch.cluster.store import ClusterStore, Poisonous
 from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.shard import ShardKey, shard_key, shard_of
-from screensearch.domain.transition import EpisodeId, Evidence
+from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.errors import EnvironmentFailed, StoreFailed
-from screensearch.explore.messages import Begin, Sighting
+from screensearch.explore.messages import Begin, BeginFailed, Sighting
 from screensearch.explore.wire import pack_body
 from screensearch.record.run import open_run_folder
 from screensearch.record.stores import PostgresStore
@@ -50,9 +51,10 @@ def wait(attached: Attached, steps: int) -> View:
     return view
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    while not condition():
-        time.sleep(0.1)
+def read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=30) as reply:
+        text: str = reply.read().decode()
+    return text
 
 
 def processes_of(cluster: RayCluster, actor: bytes) -> list[int]:
@@ -77,13 +79,18 @@ def beside_head(cluster: RayCluster) -> bool:
 def test_a_conductor_that_is_started_anew_knows_what_was_before(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
-    attached = begin(cluster, database, tmp_path / "run")
+    attached = begin(cluster, database, tmp_path / "run", metrics="0.0.0.0:0")
     before = wait(attached, 30)
+    started = f'screensearch_worker_starts_total{{run="{before.run}",shard="",worker="0"}} 1.0'
+    wait_until(lambda: started in read(before.conductor.metrics))  # from then on, another life knows it
     assert beside_head(cluster)  # a node that goes takes everything else with it, but not the conductor
     kill_conductor(cluster)
     after = wait(attached, before.progress.steps + 30)
     assert beside_head(cluster)
     assert after.progress.seconds > before.progress.seconds
+    assert after.conductor.process != before.conductor.process
+    assert after.conductor.metrics == before.conductor.metrics
+    assert started in read(after.conductor.metrics)
     attached.stop()
     wait_until(lambda: attached.view().phase == "ended")
     (owner,) = after.owners
@@ -139,6 +146,46 @@ def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_f
         assert Attached(cluster.address, folder).follow(nothing).steps == 40
 
 
+def test_a_run_whose_log_another_exploration_takes_ends_and_leaves_it_there(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = begin(cluster, database, folder)
+    wait(attached, 10)
+    run = open_run_folder(folder).manifest.run
+    with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
+        before = taken.last_sequence
+        with pytest.raises(EnvironmentFailed, match=r"is owned by .* took it over from this exploration"):
+            attached.follow(nothing)
+        taken.commit()
+        assert PostgresStore(database.url(), run).how_far() == before
+
+
+def test_a_run_whose_database_lost_what_was_acknowledged_ends_and_writes_no_more(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    attached = begin(cluster, database, folder)
+    wait(attached, 30)
+    with closing(psycopg.connect(database.url(), autocommit=True)) as connection:
+        run = open_run_folder(folder).manifest.run
+        connection.execute("SET search_path = screensearch")
+        connection.execute("SET screensearch.dropping = 'on'")
+        ((log,),) = connection.execute("SELECT id FROM logs WHERE run = %s", [run]).fetchall()
+        with connection.transaction():  # as at a replica that had not got all of it
+            connection.execute("SELECT 1 FROM logs WHERE id = %s FOR UPDATE", [log])
+            connection.execute("DELETE FROM decisions WHERE log = %s AND seq > 5", [log])
+            connection.execute("DELETE FROM entries WHERE log = %s AND seq > 5", [log])
+            connection.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity JOIN logs "
+                "ON application_name = 'screensearch owner ' || token WHERE id = %s",
+                [log],
+            )
+    with pytest.raises(EnvironmentFailed, match=r"lost.* Nothing more is written"):
+        attached.follow(nothing)
+    assert PostgresStore(database.url(), run).how_far() == 5
+
+
 def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
@@ -155,8 +202,9 @@ def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
     process = answer(owner.report.remote(), seconds=120).process
     with closing(PostgresStore(database.url(), run).open_to_write(take_over=True)) as taken:
         before = taken.last_sequence
+        failed = BeginFailed(EpisodeId(0, 100), Outcome.CRASH, Evidence())
         with pytest.raises(StoreFailed, match="taken over by another process"):
-            answer(owner.handle.remote(1, pack_body(arrival(0, "light"))), seconds=120)
+            answer(owner.handle.remote(1, pack_body(failed)), seconds=120)
         wait_until(lambda: not Path(f"/proc/{process}").exists())
         assert PostgresStore(database.url(), run).how_far() == before
 
@@ -204,7 +252,7 @@ async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
     )
     await asyncio.to_thread(wait_until, (tmp_path / "run" / "run.json").exists)
     run = open_run_folder(tmp_path / "run").manifest.run
-    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), print)
+    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), Account())
     await asyncio.to_thread(wait_until, PostgresStore(database.url(), run).how_far)
     assert await owners.records(0)
     await explored

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
-from screensearch.cluster import workers
+from screensearch.cluster import start, workers
+from screensearch.cluster.account import Account, Counts
 from screensearch.cluster.halt import Halt
-from screensearch.cluster.names import Beginning, WorkerReport
+from screensearch.cluster.names import STARTS, WAITS, WORKS, Beginning, WorkerReport
 from screensearch.explore.progress import Figures
 from screensearch.explore.wire import Failed
 
@@ -59,7 +61,7 @@ class Told:
 
 @asynccontextmanager
 async def tended(told: Told, halt: Halt) -> AsyncIterator[asyncio.Future[None]]:
-    crew = workers.Workers(job(), halt, lambda trouble: None)
+    crew = workers.Workers(job(), halt, Account())
     await crew.adopt()
     tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
     try:
@@ -80,7 +82,7 @@ async def test_first_lives_are_started_before_there_are_owners_to_tell_them_what
 ) -> None:
     only = Actor(AT_WORK)
     cluster, told = on(monkeypatch, only), Told()
-    crew = workers.Workers(job(), Halt(), lambda trouble: None)
+    crew = workers.Workers(job(), Halt(), Account())
     await crew.prepare()
     assert cluster.avoided == [""]
     assert not only.tasks
@@ -173,3 +175,108 @@ async def test_a_life_that_a_conductor_left_before_it_could_begin_is_replaced(
     assert cluster.ended[0] is left
     assert not left.tasks
     assert second.tasks[0].life > 41
+
+
+async def test_a_worker_that_was_placed_and_is_mute_is_replaced_elsewhere_and_the_next_has_more_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mute, mute_too, third = Actor(), Actor(), Actor(AT_WORK)
+    cluster, told = on(monkeypatch, mute, mute_too, third), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "START_SECONDS", 0.02)
+    places = {mute: ("a", "10.0.0.2"), mute_too: ("b", "10.0.0.3")}
+    monkeypatch.setattr(start, "where_placed", lambda actor: places.get(actor))
+    account = Account(1)
+    crew = workers.Workers(job(), Halt(), account)
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: crew.views()[0].state == WORKS)
+    assert cluster.avoided == ["", "a", "b"]
+    assert [mute in cluster.ended, mute_too in cluster.ended, third in cluster.ended] == [True, True, False]
+    assert [trouble.what for trouble in account.troubles] == [
+        "worker 0 failed: its process on 10.0.0.2 did not say a word for 0.02 s, so it was ended",
+        "worker 0 failed: its process on 10.0.0.3 did not say a word for 0.04 s, so it was ended",
+    ]
+    tending.cancel()
+
+
+async def test_a_worker_is_waited_for_while_it_has_no_slot_or_its_process_is_a_new_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    only, nodes, looks = Actor(), itertools.count(), list[str]()
+    cluster, told, waits = on(monkeypatch, only), Told(), True
+
+    def where_placed(actor: Actor) -> tuple[str, str] | None:
+        looks.append("" if waits else f"{next(nodes)}")
+        return None if waits else (looks[-1], "10.0.0.2")
+
+    monkeypatch.setattr(workers, "START_SECONDS", 0.01)
+    monkeypatch.setattr(start, "where_placed", where_placed)
+    crew = workers.Workers(job(), Halt(), Account(1))
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: len(looks) > 3)
+    assert crew.views()[0].state == WAITS
+    waits = False
+    await until(lambda: looks.count("") < len(looks) - 3)
+    assert crew.views()[0].state == STARTS
+    only.say(AT_WORK)
+    await until(lambda: crew.views()[0].state == WORKS)
+    assert not cluster.ended
+    tending.cancel()
+
+
+async def test_lives_that_never_said_a_word_do_not_end_a_run_that_has_no_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mute = [Actor() for _ in range(6)]
+    cluster, told = on(monkeypatch, *mute), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "START_SECONDS", 0.01)
+    monkeypatch.setattr(workers, "LONGEST_START_SECONDS", 0.02)
+    monkeypatch.setattr(start, "where_placed", lambda actor: ("a", "10.0.0.2"))
+    async with tended(told, Halt()) as tending:
+        await until(lambda: len(cluster.avoided) == 6)
+        assert not tending.done()
+
+
+async def test_a_worker_whose_life_is_over_is_counted_as_failed_and_works_again_only_in_its_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broke = replace(AT_WORK, ended=True, failed=Failed("the application cannot be driven", gave_up=True))
+    first, second, account = Actor(AT_WORK, broke), Actor(*[AT_WORK] * 1000), Account(1)
+    on(monkeypatch, first, second)
+    monkeypatch.setattr(workers, "REST_SECONDS", 0.01)
+    crew, told = workers.Workers(job(), Halt(), account), Told()
+    seen = [crew.views()[0].state]
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: account.troubles)
+    assert account.counts() == Counts({0: 1}, {0: 1}, 0)  # though it owes no step, and no owner knows it yet
+    assert account.trouble == "worker 0 failed: the application cannot be driven"
+    seen.append(crew.views()[0].state)
+    told.there.set()
+    await until(lambda: crew.views()[0].state == WORKS)
+    tending.cancel()
+    assert seen == [WAITS, WAITS]
+    assert account.counts() == Counts({0: 2}, {0: 1}, 0)
+    assert crew.views()[0].failures == 1
+
+
+class Standing(Told):
+    """Owners with whom a worker is in the middle of an episode, or is not."""
+
+    def __init__(self, stands: tuple[int, int] | None) -> None:
+        super().__init__()
+        self._stands = stands
+
+    async def ask(self, number: int, method: str, *arguments: object) -> Any:
+        return self._stands if method == "bury" else Beginning(episode=3, life=0)
+
+
+@pytest.mark.parametrize(("stands", "failures"), [((2, 7), 1), (None, 0)])
+async def test_a_worker_that_went_with_the_conductor_has_failed_if_it_was_at_work(
+    stands: tuple[int, int] | None, failures: int
+) -> None:
+    account = Account(1)
+    crew = workers.Workers(job(), Halt(), account)
+    await crew.adopt()
+    await crew.miss(Standing(stands))  # type: ignore[arg-type]  # all of it that is asked
+    assert account.worker_failures == failures

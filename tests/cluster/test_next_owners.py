@@ -13,11 +13,19 @@ import pytest
 from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
 from screensearch.cluster import owners, shards
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone
-from screensearch.cluster.names import OwnerReport, Place
+from screensearch.cluster.names import Job, OwnerReport, Place
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
-from screensearch.errors import NotLetIn, RunBusy, ScreenSearchError, StoreFailed
+from screensearch.errors import (
+    AcknowledgedLost,
+    NotLetIn,
+    RunBusy,
+    RunContended,
+    ScreenSearchError,
+    StoreFailed,
+)
 from screensearch.explore.progress import Figures
 
 SERVING = OwnerReport(
@@ -37,9 +45,11 @@ SERVING = OwnerReport(
 
 
 @asynccontextmanager
-async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIterator[owners.Owners]:
+async def owned(
+    monkeypatch: pytest.MonkeyPatch, account: Account | None = None
+) -> AsyncIterator[owners.Owners]:
     """The owners of one shard, whose log does not grow."""
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account or Account())
 
     async def records(number: int) -> bool:
         return False
@@ -53,13 +63,17 @@ async def owned(monkeypatch: pytest.MonkeyPatch, troubles: list[str]) -> AsyncIt
 
 
 async def test_the_next_owner_after_a_silent_one_is_placed_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, troubles = Actor(SERVING, SERVING, SERVING), list[str]()
+    first, account = Actor(SERVING, SERVING, SERVING), Account()
     cluster = on(monkeypatch, first, Actor(*[SERVING] * 1000))
-    async with owned(monkeypatch, troubles) as held:
+    async with owned(monkeypatch, account) as held:
         await until(lambda: len(cluster.avoided) == 2 and held.locate(0) is not None)
     assert cluster.avoided == ["", "a"]
     assert cluster.ended == [first]
-    assert "did not answer" in troubles[0]
+    (trouble,) = account.troubles
+    assert trouble.what == f"the owner of shard 0 was replaced: {trouble.why}"
+    assert "did not answer" in trouble.why
+    assert trouble.shard == 0
+    assert account.counts().replacements == 1
 
 
 async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given_up(
@@ -69,7 +83,7 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
     cluster = on(monkeypatch, first, second, third)
     monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: len(cluster.avoided) == 2)
         assert not cluster.ended
         monkeypatch.setattr(owners, "SILENT_SECONDS", 0.5)
@@ -88,10 +102,10 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
     on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
     monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
-    troubles = list[str]()
-    async with owned(monkeypatch, troubles) as held:
+    account = Account()
+    async with owned(monkeypatch, account) as held:
         await until(lambda: held.locate(0) is not None)
-    waited = [trouble.rpartition("its process did not start within ")[2] for trouble in troubles]
+    waited = [each.why.rpartition("its process did not start within ")[2] for each in account.troubles]
     assert waited == ["0.1 s", "0.2 s", "0.2 s"]
 
 
@@ -105,7 +119,7 @@ async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_compan
     first, cut_off, beside = Actor(*[SERVING] * 1000), Actor(), Actor(*[SERVING] * 1000)
     cluster = on(monkeypatch, first, cut_off, beside)
     monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         assert held.shard(DARK) == 1
         await until(lambda: held.locate(1) is not None)
@@ -118,7 +132,7 @@ async def test_of_two_that_start_the_first_is_taken(monkeypatch: pytest.MonkeyPa
     late, beside = Actor(), Actor()
     cluster = on(monkeypatch, Actor(*[SERVING] * 1000), late, beside)
     monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         held.shard(DARK)
         await until(lambda: cluster.at_head == ["run/owner/1/2"])
@@ -142,7 +156,7 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
         return await wait(*arguments, **named)
 
     monkeypatch.setattr(asyncio, "wait", counted)
-    async with owned(monkeypatch, []) as held:
+    async with owned(monkeypatch) as held:
         await until(lambda: looks > 5)
         slow.say(*[SERVING] * 1000)
         await until(lambda: held.locate(0) == Place(0, 1, "run/owner/0/1"))
@@ -151,14 +165,16 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
 
 
 class Opening(Actor):
-    """An owner that opens its log, or says why not."""
+    """An owner that opens its log, or says why not; then it says how it is."""
 
-    def __init__(self, asked: list[bool], fails: Exception | None = None) -> None:
-        super().__init__(*[SERVING] * 1000)
+    def __init__(
+        self, asked: list[tuple[bool, bool]], fails: Exception | None = None, *says: OwnerReport
+    ) -> None:
+        super().__init__(*says or [SERVING] * 1000)
         self._asked, self._fails = asked, fails
 
     async def _open(self, *arguments: Any, **named: Any) -> None:
-        self._asked.append(named["take_over"])
+        self._asked.append((named["take_over"], named["again"]))
         if self._fails is not None:
             raise raised(self._fails)
 
@@ -170,36 +186,127 @@ def raised(cause: Exception) -> Gone:
     return problem
 
 
-@pytest.mark.parametrize(
-    ("fails", "takes"),
-    [
-        ([TimeoutError()], [False, True]),
-        ([StoreFailed("the connection was lost"), RunBusy("it seems to be owned")], [False, False, False]),
-    ],
-)
-async def test_a_log_is_taken_only_from_an_owner_that_may_have_opened_it_and_a_lost_connection_ends_nothing(
-    monkeypatch: pytest.MonkeyPatch, fails: list[Exception], takes: list[bool]
+def owners_of(wanted: Job, *existing: shards.Shard) -> owners.Owners:
+    """The owners of these shards."""
+    held = owners.Owners(wanted, lambda shard: owners.AtWork({}, []), Account())
+    for shard in existing:
+        held._have(shard)
+    return held
+
+
+async def test_what_may_pass_ends_nothing_and_only_an_owner_that_had_the_log_makes_it_ours(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = list[bool]()
-    on(monkeypatch, *(Opening(asked, each) for each in fails), Opening(asked))
-    monkeypatch.setattr(owners, "LOOK_SECONDS", 0.01)
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
-    held._have(shards.Shard(0, None, ours=False))
+    asked = list[tuple[bool, bool]]()
+    fails = TimeoutError(), StoreFailed("the connection was lost"), RunContended("at this moment")
+    gone = replace(SERVING, failure="the connection was lost")
+    opened = Opening(asked, None, SERVING, SERVING, SERVING, gone)
+    on(monkeypatch, *(Opening(asked, each) for each in fails), opened, Opening(asked))
+    held = owners_of(job(), shards.Shard(0, None, take_over=True))
     despair = asyncio.ensure_future(held.despair())
-    await until(lambda: held.locate(0) is not None)
+    await until(lambda: held.locate(0) == Place(0, 5, "run/owner/0/5"))
     held.end()
-    assert asked == takes
+    assert asked == [(True, False)] * 4 + [(False, True)]  # what was said at the start counts once
     assert not despair.done()
     despair.cancel()
 
 
-async def test_a_log_that_somebody_else_has_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    on(monkeypatch, Opening([], RunBusy("it is owned")), Opening([]))
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
-    held._have(shards.Shard(0, None, ours=False))
-    with pytest.raises(RunBusy, match="it is owned"):
+@pytest.mark.parametrize("before", [False, True])
+async def test_a_log_that_somebody_else_has_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    """Also one that lost the database and finds another exploration at work when it is back."""
+    asked = list[tuple[bool, bool]]()
+    away, busy = Opening(asked, StoreFailed("it is away")), Opening(asked, RunBusy("it is owned by lab3"))
+    on(monkeypatch, away, busy, *(Opening(asked, RunBusy("it is owned by lab3")) for _ in range(1000)))
+    held = owners_of(job(), shards.Shard(0, None, held=before))
+    with pytest.raises(RunBusy, match="it is owned by lab3"):
         await held.despair()
     held.end()
+    assert asked[:2] == [(False, before)] * 2
+
+
+# -- what the database has lost -------------------------------------------------------------------
+
+LOST = replace(SERVING, recorded=7, failure="the server lost acknowledged entries 5..7", lost=True)
+
+
+async def test_what_an_owner_says_is_lost_ends_the_run_and_nobody_writes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = on(monkeypatch, first := Actor(SERVING, SERVING, LOST), Actor(*[SERVING] * 1000))
+    held = owners_of(job(), shards.Shard(0, None))
+    with pytest.raises(AcknowledgedLost, match=r"lost acknowledged entries 5\.\.7"):
+        await held.despair()
+    assert held.locate(0) is None
+    assert cluster.ended == [first]
+    assert cluster.avoided == [""]  # no other was placed
+    held.end()
+
+
+async def test_what_is_lost_is_found_though_the_owner_dies_before_it_can_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = replace(SERVING, recorded=7)
+    gone = replace(SERVING, recorded=7, failure="the connection was lost")
+    first, second = Actor(SERVING, told, gone), Actor(*[replace(SERVING, recorded=4)] * 1000)
+    cluster = on(monkeypatch, first, second, Actor(*[SERVING] * 1000))
+    held = owners_of(job(), shards.Shard(0, None))
+    with pytest.raises(AcknowledgedLost, match=r"entries 5\.\.7 are lost: .* Nothing more is written"):
+        await held.despair()
+    assert held.locate(0) is None
+    assert cluster.ended == [first, second]
+    held.end()
+
+
+async def test_an_owner_that_finds_the_loss_while_it_opens_the_log_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = on(monkeypatch, Opening([], AcknowledgedLost("lost entries 5..7")), Opening([]))
+    held = owners_of(job(), shards.Shard(0, None))
+    with pytest.raises(AcknowledgedLost, match="lost entries"):
+        await held.despair()
+    assert cluster.avoided == [""]
+    held.end()
+
+
+async def test_the_next_life_of_a_conductor_hears_what_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"run/owner/0/1": Actor(LOST)}
+    on(monkeypatch)
+    stand_in(monkeypatch, there)
+    with pytest.raises(AcknowledgedLost, match="lost acknowledged entries"):
+        await owners_of(job()).find({}, held=True)
+
+
+# -- those that are there -------------------------------------------------------------------------
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, there: dict[str, Actor]) -> None:
+    """Let these be there, and a database with one shard."""
+    monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
+    monkeypatch.setattr(owners, "find_actor", there.get)
+    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
+
+
+@pytest.mark.parametrize(
+    ("held", "report", "asked"),
+    [
+        (False, None, (True, False)),
+        (False, replace(SERVING, epoch=0), (True, False)),
+        (False, replace(SERVING, failure="the connection was lost"), (False, True)),
+        (True, None, (False, True)),
+    ],
+)
+async def test_a_conductor_that_is_started_anew_takes_a_log_by_force_only_if_it_was_not_held_yet(
+    monkeypatch: pytest.MonkeyPatch, held: bool, report: OwnerReport | None, asked: tuple[bool, bool]
+) -> None:
+    tries = list[tuple[bool, bool]]()
+    on(monkeypatch, Opening(tries))
+    stand_in(monkeypatch, {} if report is None else {"run/owner/0/1": Actor(report)})
+    found = owners_of(replace(job(), take_over=True))
+    await found.find({}, held=held)
+    found.end()
+    assert tries == [asked]
 
 
 async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes_on(
@@ -208,11 +315,9 @@ async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes
     unopened = replace(SERVING, epoch=0)
     there = {f"run/owner/0/{number}": Actor(*[each] * 1000) for number, each in ((1, SERVING), (2, unopened))}
     cluster = on(monkeypatch)
-    monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
-    monkeypatch.setattr(owners, "find_actor", there.get)
-    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
-    await held.find({}, anew=True)
+    stand_in(monkeypatch, there)
+    held = owners_of(job())
+    await held.find({}, held=True)
     assert held.locate(0) == Place(0, 1, "run/owner/0/1")
     assert cluster.ended == [there["run/owner/0/2"]]
     held.end()
@@ -221,14 +326,13 @@ async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes
 async def test_a_log_that_may_be_somebody_elses_is_not_taken_because_a_process_started_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = list[bool]()
+    asked = list[tuple[bool, bool]]()
     on(monkeypatch, Actor(), Opening(asked))
     monkeypatch.setattr(owners, "START_SECONDS", 0.1)
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
-    held._have(shards.Shard(0, None, ours=False))
+    held = owners_of(job(), shards.Shard(0, None))
     await until(lambda: held.locate(0) is not None)
     held.end()
-    assert asked == [False]
+    assert asked == [(False, False)]
 
 
 class Locked:
@@ -254,12 +358,12 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
     locked = Locked(*[away] * 30)
     monkeypatch.setattr(owners, "PostgresStore", locked)
     monkeypatch.setattr(owners, "actors_of", lambda run: [])
-    troubles = list[str]()
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), troubles.append)
+    account = Account()
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account)
     with pytest.raises(NotLetIn, match="wants a password"):
-        await held.find({}, anew=False)
+        await held.find({}, held=False)
     assert locked.asked == 30 + owners.MOST_REFUSALS
-    assert "it is away" in troubles[0]
+    assert account.troubles[0].why == "it is away"
 
 
 @pytest.mark.parametrize(
@@ -268,14 +372,14 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
 async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     monkeypatch: pytest.MonkeyPatch, problem: ScreenSearchError, hopeless: bool
 ) -> None:
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), lambda trouble: None)
-    shard = shards.Shard(0, None, ours=True)
+    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), Account())
+    shard = shards.Shard(0, None)
     for _ in range(owners.MOST_REFUSALS - 1):
-        held._lose_hope(shard, problem, may_be_ours=True)
+        held._lose_hope(shard, problem)
     despair = asyncio.ensure_future(held.despair())
     await asyncio.sleep(0)
     assert not despair.done()
-    held._lose_hope(shard, problem, may_be_ours=True)
+    held._lose_hope(shard, problem)
     await asyncio.sleep(0)
     assert despair.done() == hopeless
     if hopeless:

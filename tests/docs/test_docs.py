@@ -34,12 +34,15 @@ from screensearch.cli import main
 from screensearch.config import resolve, settings_for
 from screensearch.config.settings import DOCUMENT_VERSION
 from screensearch.domain.document import OBSERVATION_VERSION
+from screensearch.domain.transition import ELSEWHERE, Outcome
 from screensearch.environments.synthetic.apps import APPS
 from screensearch.environments.synthetic.arguments import DEFAULT_NOISE, GENERATED, NUMBERS
 from screensearch.environments.synthetic.generator import GeneratorSettings
 from screensearch.explore.campaign.file import read_campaign
 from screensearch.explore.metrics import METRICS, Kind
 from screensearch.record.format import FORMAT_VERSION
+from screensearch.record.log import FAILED_STARTS, LANDING, START
+from screensearch.record.postgres_schema import MIGRATIONS
 from screensearch.record.sqlite_schema import SCHEMA
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
@@ -211,6 +214,49 @@ def test_the_run_format_names_every_table_column_and_version() -> None:
     assert f"format {FORMAT_VERSION}, the only one so far" in text
     assert f"| an observation document | {OBSERVATION_VERSION} |" in text
     assert f"| a settings document | {DOCUMENT_VERSION} |" in text
+
+
+def test_the_run_format_names_every_outcome_and_that_a_step_ended_elsewhere() -> None:
+    text = (ROOT / "docs" / "reference" / "run-format.md").read_text(encoding="utf-8")
+    names = [START, LANDING, *FAILED_STARTS, *(each.value for each in Outcome), ELSEWHERE]
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_the_page_about_postgresql_names_what_its_tables_have_and_the_file_has_not() -> None:
+    text = (ROOT / "docs" / "how-to" / "keep-the-log-in-postgresql.md").read_text(encoding="utf-8")
+    database = sqlite3.connect(":memory:")
+    database.executescript(SCHEMA)
+    tables = dict(re.findall(r"CREATE TABLE (\w+) \((.*?)\n\);", "".join(MIGRATIONS), re.DOTALL))
+    column = re.compile(r'(?:^|,)\s*"?(\w+)"? (?:bigint|integer|text|bytea|boolean|double|timestamptz)', re.M)
+    assert {"logs", "entries", "graphs"} <= set(tables)
+    for table, declared in tables.items():
+        here = set(column.findall(declared))
+        there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
+        assert there <= here, f"{table} was not understood: {declared}"
+        assert there or f"`{table}`" in text, table
+        assert sorted(name for name in here - there if f"`{name}`" not in text) == [], table
+    database.close()
+
+
+def layers() -> list[str]:
+    """The layers that import-linter enforces, top to bottom, as pyproject.toml writes them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (found,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return list(found)
+
+
+def test_the_layers_in_the_architecture_rule_are_those_that_are_enforced() -> None:
+    (told,) = (block for block in in_language("text") if named(block.page) == "CONTRIBUTING.md")
+    assert told.text.splitlines() == layers()
+
+
+def test_how_it_works_says_of_every_room_what_it_is_about() -> None:
+    """In the order of the layers; what is in brackets there is still to come."""
+    text = (ROOT / "docs" / "explanation" / "how-it-works.md").read_text(encoding="utf-8")
+    section = text.partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    rooms = [room for layer in layers() for room in layer.split(" | ") if not room.startswith("(")]
+    assert re.findall(r"^\| `(\w+)` \| \S", section, re.MULTILINE) == rooms
 
 
 def test_every_metric_that_a_page_asks_for_is_served() -> None:

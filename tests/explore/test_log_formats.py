@@ -142,6 +142,9 @@ def test_a_record_says_where_it_belongs_and_one_that_says_so_itself_is_believed(
     )
     logger.info("c", extra={"worker": 0, "figures": {"states": 4}})
     assert last(written).items() >= {"worker": 0, "run": "r1", "states": 4}.items()
+    assert "shard" not in last(written)
+    logger.info("d", extra={"shard": 1, "figures": {"why": "no mailbox of x@y.z"}})
+    assert last(written).items() >= {"shard": 1, "why": "no mailbox of ***"}.items()
 
 
 def test_anything_that_is_logged_stays_one_line_of_json(written: io.StringIO) -> None:

@@ -91,7 +91,7 @@ def test_what_is_scraped_at_every_step_is_what_the_log_says(tmp_path: Path) -> N
         assert found["screensearch_decide_seconds_count",] == taken
         assert found["screensearch_batch_entries_sum",] == entries.total()
         assert found["screensearch_budget_left_steps",] == 40 - taken
-        assert found["screensearch_workers",] == 1
+        assert found["screensearch_workers", "working"] == 1
     assert summary.captures + summary.crashes + summary.hangs + summary.exits > 3
     assert [name for name, *_ in after if name.startswith("screensearch_")] == []  # the exploration is over
     assert after["process_resident_memory_bytes",] > 0
@@ -113,7 +113,7 @@ def test_several_workers_are_counted_and_a_killed_one_shows_as_failed_and_starte
         elif (
             not progress.stopping
             and sum(by_worker(found, "starts")) == 3
-            and found["screensearch_workers",] == 2
+            and found["screensearch_workers", "working"] == 2
         ):
             signal.raise_signal(signal.SIGINT)
 

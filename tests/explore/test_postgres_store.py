@@ -21,7 +21,7 @@ from screensearch import StopRule, open_run, remerge, resolve, resume_exploratio
 from screensearch.cli import main
 from screensearch.errors import SettingsError, StoreFailed
 from screensearch.explore.progress import Progress
-from screensearch.record import postgres_lease, postgres_session
+from screensearch.record import postgres_lease, postgres_schema, postgres_session
 
 WITHOUT_PICTURES = resolve(overrides=["explore.screenshots=none"])
 
@@ -167,6 +167,23 @@ def test_a_run_whose_owner_is_gone_is_taken_over(url: str, tmp_path: Path) -> No
     taken = CliRunner().invoke(main, [*resume, "--take-over"])
     assert taken.exit_code == 0, taken.output
     with open_run(tmp_path / "run") as run:
+        assert sum(1 for _ in run.transitions()) == 30
+
+
+def test_a_run_of_an_earlier_version_is_read_once_it_was_resumed(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_exploration("synthetic:notepad", tmp_path / "run", stop=StopRule(steps=20), store=url)
+    steps = (*postgres_schema.MIGRATIONS, "ALTER TABLE entries ADD COLUMN weight integer;")
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", steps)
+    refused = CliRunner().invoke(main, ["show", str(tmp_path / "run")])
+    assert refused.exit_code == 1
+    assert "resuming a run that is kept there brings them up to date" in " ".join(refused.output.split())
+    resume = ["explore", "--resume", "--steps", "30", "--out", str(tmp_path / "run")]
+    resumed = CliRunner().invoke(main, resume)
+    assert resumed.exit_code == 0, resumed.output
+    with open_run(tmp_path / "run") as run:
+        assert run.verify().problems == ()
         assert sum(1 for _ in run.transitions()) == 30
 
 

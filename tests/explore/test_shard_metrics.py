@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sightings import ask, begin, open_store, report
 
+from screensearch.domain.shard import first_of
 from screensearch.domain.transition import EpisodeId, Evidence, Outcome
 from screensearch.errors import StoreFailed
 from screensearch.explore.budget import Budget
@@ -18,6 +20,7 @@ from screensearch.explore.metrics import METRICS, Distribution, Kind, Metrics, S
 from screensearch.explore.store import ShardStore
 
 NO_LEASE = {"screensearch_lease_epoch"}
+ON_A_CLUSTER = {"screensearch_owner_replacements_total"}
 
 
 def measured(folder: Path, budget: Budget | None = None, seconds: float | None = None) -> ShardStore:
@@ -167,11 +170,19 @@ def test_workers_are_counted_by_their_lives(store: ShardStore) -> None:
     store.observer.worker_ended(1)
     store.lose(1, "it was killed")
     store.observer.worker_started(1)
-    assert read(store, "screensearch_workers") == 2
+    assert read(store, "screensearch_workers", "working") == 2
     assert [read(store, "screensearch_worker_starts_total", each) for each in "01"] == [1, 2]
     assert [read(store, "screensearch_worker_failures_total", each) for each in "01"] == [0, 1]
     store.observer.watch_queue(lambda: 17)
     assert read(store, "screensearch_queue_messages") == 17
+
+
+def test_an_owner_on_a_cluster_does_not_say_that_there_are_no_workers(tmp_path: Path) -> None:
+    """They are the conductor's: nobody tells the owner which there are."""
+    store = open_store(tmp_path)
+    metrics = Metrics(store, run="r1", environment="toy", folder="", version="1", part="0")
+    store.log.close()
+    assert metrics.read()["screensearch_workers"] == {}
 
 
 def test_every_metric_of_the_table_is_read_and_has_the_labels_it_names(tmp_path: Path) -> None:
@@ -180,8 +191,9 @@ def test_every_metric_of_the_table_is_read_and_has_the_labels_it_names(tmp_path:
     store.observer.worker_started(0)
     assert isinstance(store.observer, Metrics)
     values = store.observer.read()
-    assert list(values) == [metric.name for metric in METRICS]
-    for metric in METRICS:
+    of_a_shard = [metric for metric in METRICS if metric.name not in ON_A_CLUSTER]
+    assert list(values) == [metric.name for metric in of_a_shard]
+    for metric in of_a_shard:
         series = values[metric.name]
         assert isinstance(series, Spread) == (metric.kind is Kind.HISTOGRAM)
         if not isinstance(series, Spread):
@@ -189,6 +201,21 @@ def test_every_metric_of_the_table_is_read_and_has_the_labels_it_names(tmp_path:
             assert {len(labels) for labels in series} <= {len(metric.labels)}
         assert metric.name.endswith("_total") == (metric.kind is Kind.COUNTER)
         assert metric.meaning.endswith(".")
+    store.log.close()
+
+
+def test_a_shard_among_others_tells_nothing_of_the_run_and_counts_no_state_of_another(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.observer = Metrics(store, run="r1", environment="toy", folder="", version="1", part="0")
+    values = store.observer.read()
+    assert set(values) == {metric.name for metric in METRICS if not metric.of_run}
+    start = begin(0, 0, "go")
+    (receipt,) = ask(store, start)
+    landed = replace(report(start, receipt, "there", "now"), sighting=None, landed=first_of(1))
+    ask(store, landed)
+    assert store.graph.states == 2  # and that of shard 1 is counted there
+    assert read(store, "screensearch_states") == 1
+    assert read(store, "screensearch_edges") == 1
     store.log.close()
 
 

@@ -34,7 +34,7 @@ from screensearch.domain.transition import (
     Reward,
     Transition,
 )
-from screensearch.errors import DamagedStore, FormatError, StoreFailed
+from screensearch.errors import AcknowledgedLost, DamagedStore, FormatError, StoreFailed
 from screensearch.explore.messages import Begin, Report, Sighting
 from screensearch.explore.store import ShardStore
 from screensearch.record import postgres_lease, postgres_sending, postgres_session
@@ -289,9 +289,9 @@ def test_an_owner_stops_when_the_server_has_lost_what_was_acknowledged(log: Post
         connection.execute("DELETE FROM entries WHERE seq > 1")
     end_connections(url)
     log.append(arrival(3))
-    with pytest.raises(StoreFailed, match=r"lost acknowledged entries 2\.\.3"):
+    with pytest.raises(AcknowledgedLost, match=r"lost acknowledged entries 2\.\.3"):
         log.commit()
-    with pytest.raises(StoreFailed, match="lost acknowledged entries"):
+    with pytest.raises(AcknowledgedLost, match="lost acknowledged entries"):
         log.append(arrival(3))
     log.close()
     with closing(PostgresLog.open_to_write(url, "run", "")) as successor:

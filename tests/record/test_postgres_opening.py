@@ -238,6 +238,15 @@ def test_a_log_is_deleted_whole_and_leaves_others_alone(log: PostgresLog, url: s
         log.commit()
 
 
+def test_all_shards_of_a_run_are_deleted_by_one_statement(log: PostgresLog, url: str) -> None:
+    """That of docs/how-to/keep-the-log-in-postgresql.md."""
+    for shard in ("", "1"):
+        PostgresLog.create(url, "other", shard).close()
+    deleted = sql(url, "SELECT shard, drop_log(run, shard) FROM logs WHERE run = 'other'")
+    assert sorted(deleted) == [("", True), ("1", True)]
+    assert sql(url, "SELECT run FROM logs") == [("run",)]
+
+
 def test_a_run_that_cannot_be_made_leaves_no_log(
     log: PostgresLog, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from screensearch import Progress, Summary
 from screensearch.cli.live import LiveView
+from screensearch.cli.logs import logger, logs_json
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.cli.summary import print_summary
 from screensearch.errors import PluginUnavailable
@@ -101,7 +102,7 @@ def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: 
 @cluster_option
 @as_json_option
 def status(run: Path | None, cluster: str, as_json: bool) -> None:
-    """What is under way on a cluster: all runs, or one of them with its owners and workers."""
+    """What is under way on a cluster: all runs, or one of them with its conductor, owners and workers."""
     views: list[View] = (
         launcher().runs_under_way(cluster) if run is None else [launcher().Attached(cluster, run).view()]
     )
@@ -129,6 +130,10 @@ def status(run: Path | None, cluster: str, as_json: bool) -> None:
 def _print_parts(view: View) -> None:
     out = console()
     parts = table("part", "state", "node", "process", "failures", "queue", "answer ms", "epoch", "metrics")
+    conductor = view.conductor
+    parts.add_row(
+        "conductor", view.phase, conductor.node, str(conductor.process), *[""] * 4, conductor.metrics
+    )
     for owner in view.owners:
         parts.add_row(
             f"owner {owner.shard}",
@@ -162,12 +167,31 @@ def lead(
 ) -> Summary:
     """Begin a run and stay with it: Ctrl-C ends it, a second one gives up its steps under way.
 
-    `begin` calls what it is given when everything is checked.
+    `begin` calls what it is given when everything is checked. What goes wrong meanwhile is logged.
     """
     launch = launcher()
     from screensearch.cluster.leading import Leading  # which is there if the launcher is
 
+    troubles = Troubles()
+
+    def look(seen: View) -> None:
+        on_progress(seen.progress, places_of(seen))
+        if logs_json():  # others see the latest while no worker is at work
+            troubles.tell(seen)
+
     with Leading() as leading:
         begin(leading.hold)
-        attached = launch.Attached(cluster, folder)
-        return leading.follow(attached, lambda seen: on_progress(seen.progress, places_of(seen)))
+        return leading.follow(launch.Attached(cluster, folder), look)
+
+
+class Troubles:
+    """Logs what went wrong in a run, each trouble once."""
+
+    def __init__(self) -> None:
+        self._told = 0.0  # the time of the last
+
+    def tell(self, seen: View) -> None:
+        for each in seen.troubles:
+            if each.time > self._told:
+                self._told = each.time
+                logger.warning("%s", each.what, extra=each.fields())

@@ -14,7 +14,6 @@ from screensearch import (
     MetricsServer,
     NeverStarted,
     Progress,
-    open_run,
     resume_exploration,
     settings_for,
     start_exploration,
@@ -30,11 +29,13 @@ from screensearch.cli.status import FOUND_STATUS, INTERRUPTED_STATUS
 from screensearch.cli.summary import print_summary, resuming
 from screensearch.cli.targets import COMMAND, ExploreCommand, named_target, with_patient
 from screensearch.cli.walls import check_same_walls, warn_of_open_walls, with_flags
+from screensearch.config import settings_from_document
 from screensearch.errors import EnvironmentFailed, SettingsError
 from screensearch.explore.beginning import LARGEST_SEED
 from screensearch.explore.consent import check_consent
 from screensearch.explore.memory import give_large_blocks_back
-from screensearch.record.run import read_manifest
+from screensearch.explore.run import open_whole
+from screensearch.record.run import open_run_folder, read_manifest
 
 
 @click.command(cls=ExploreCommand)
@@ -122,7 +123,8 @@ from screensearch.record.run import read_manifest
     "--metrics",
     metavar="[HOST:]PORT",
     help="Serve metrics for Prometheus at http://HOST:PORT/metrics while it runs. Without a HOST, only this "
-    "machine can read them; port 0 takes a free one. There is no authentication.",
+    "machine can read them; port 0 takes a free one. There is no authentication. On a cluster the conductor "
+    "and each owner serve theirs, on their nodes.",
 )
 @log_format_option
 @as_json_option
@@ -200,8 +202,10 @@ def explore(
                 "--out, a stop rule, --workers, --fail-on, --take-over, --cluster, --metrics and "
                 "--log-format only (and --unsandboxed if it was started so)"
             )
-        with open_run(out) as run:
-            settings, environment = run.settings, run.environment
+        run = open_run_folder(out, to_write=True)
+        if not run.manifest.store:  # a database may have to be brought to this version first, by the owner
+            open_whole(run).close()
+        settings, environment = settings_from_document(run.manifest.settings), run.manifest.environment
         check_same_walls(out, settings, unsandboxed, allow_irreversible)
     else:
         if screenshots is not None:

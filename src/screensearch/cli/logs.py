@@ -22,7 +22,8 @@ log_format_option = click.option(
     show_default=True,
     envvar="SCREENSEARCH_LOG_FORMAT",
     help="How progress, warnings and errors are written to standard error, and the logs of workers in the "
-    "run: json is one JSON object a line. Also read from SCREENSEARCH_LOG_FORMAT.",
+    "run, or on a cluster those of all its parts: json is one JSON object a line. Also read from "
+    "SCREENSEARCH_LOG_FORMAT.",
 )
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import time
 from contextlib import closing
 from dataclasses import replace
 
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import (
     actors_of,
     control,
@@ -21,16 +23,20 @@ from screensearch.cluster.engine import (
     is_itself,
     patiently,
     started_anew,
+    this_node,
 )
 from screensearch.cluster.halt import Halt
+from screensearch.cluster.logs import log_for
 from screensearch.cluster.memory import Memories, Memory
-from screensearch.cluster.names import Job, Place, View, conductor_name
+from screensearch.cluster.metrics import Moment, RunMetrics, serve, url_of
+from screensearch.cluster.names import ConductorView, Job, Place, View, conductor_name
 from screensearch.cluster.owners import LOOK_SECONDS, Owners
 from screensearch.cluster.workers import Hopeless, Workers
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey
 from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.explore.connection import STOP_SECONDS, patience_seconds
+from screensearch.explore.metrics_server import MetricsServer
 from screensearch.explore.progress import Figures, Meter, Summary
 from screensearch.record.graph import StateGraph
 from screensearch.record.stores import PostgresStore
@@ -52,17 +58,20 @@ class Conductor:
     """One exploration of one run."""
 
     def __init__(self, job: Job) -> None:
+        log_for(job)
         self._job = job
+        self._node = this_node()
         self._halt = Halt()
-        self._workers = Workers(job, self._halt, self._note)
-        self._owners = Owners(job, self._workers.at_work, self._note)
+        self._account = Account(job.workers)
+        self._workers = Workers(job, self._halt, self._account)
+        self._owners = Owners(job, self._workers.at_work, self._account)
         self._phase = "starting"
         self._found = asyncio.Event()  # the shards that the run has
-        self._trouble = ""
         self._problem = ""
         self._never_started = False
         self._summary: Summary | None = None
         self._meter = Meter(self._figures)
+        self._server: MetricsServer | None = None
         self._memories = Memories()
         self._memory: Memory | None = None
         self._recalled = asyncio.Event()  # what an earlier life knew, if there was one
@@ -95,10 +104,11 @@ class Conductor:
             progress=self._meter.read(),
             workers=self._workers.views(),
             owners=self._owners.views(),
-            trouble=self._trouble,
+            troubles=self._account.troubles,
             summary=self._summary,
             problem=self._problem,
             never_started=self._never_started,
+            conductor=ConductorView(self._node, os.getpid(), self._metrics),
         )
 
     async def stop(self, why: str) -> None:
@@ -122,13 +132,37 @@ class Conductor:
             self._halt.ask(why)
             self._phase = "stopping"
 
-    def _note(self, trouble: str) -> None:
-        self._trouble = trouble
-        log.warning("%s", trouble)
-
     def _figures(self) -> Figures:
         """Of the run as last heard of; only the conductor knows the failures of workers over all owners."""
-        return replace(self._owners.figures(), worker_failures=self._workers.failures)
+        return replace(self._owners.figures(), worker_failures=self._account.worker_failures)
+
+    # -- what is measured ---------------------------------------------------------------------
+
+    @property
+    def _metrics(self) -> str:
+        """Where the figures of the run are served; empty if nowhere."""
+        return url_of(self._server, self._node)
+
+    async def _serve_metrics(self) -> None:
+        before = "" if self._memory is None else self._memory.metrics
+        shown = RunMetrics(self._job, self._moment)
+        self._server = await asyncio.to_thread(serve, self._job.metrics, shown, before=before)
+
+    def _moment(self) -> Moment:
+        """The run now, and of the counts what a later life will go on from: or they would fall again."""
+        kept = self._memories.kept or Memory(time.time())
+        return Moment(
+            counts=kept.counts,
+            workers=self._workers.views(),
+            figures=self._figures(),
+            seconds=self._meter.seconds,
+            discovered_at=kept.discovered_at,
+        )
+
+    async def _end_metrics(self) -> None:
+        if self._server is not None:
+            await asyncio.to_thread(self._server.close)
+            self._server = None
 
     # -- the run ------------------------------------------------------------------------------
 
@@ -139,10 +173,13 @@ class Conductor:
             finally:
                 self._recalled.set()  # also of one that cannot be read: whoever waits would wait for ever
             if self._memory is not None:
+                self._account.go_on(self._memory.counts)
                 self._go_on(self._memory)
             if self._memory is not None and (self._memory.summary is not None or self._memory.problem):
                 self._remember_the_end(self._memory)
             else:
+                if self._job.metrics:
+                    await self._serve_metrics()
                 await self._lead()
         except* ScreenSearchError as problems:
             first = problems.exceptions[0]
@@ -159,7 +196,9 @@ class Conductor:
             self._workers.end()
             self._owners.end()
             self._phase = "ended"
+            self._tell_the_end()
             await self._keep()
+            await self._end_metrics()
             await self._leave()
 
     def _remember_the_end(self, memory: Memory) -> None:
@@ -169,6 +208,10 @@ class Conductor:
             memory.problem,
             memory.never_started,
         )
+
+    def _tell_the_end(self) -> None:
+        why = self._problem or (self._halt.why if self._summary is None else self._summary.ended)
+        log.info("the run has ended: %s", why, extra={"figures": {"why": why}})
 
     async def _lead(self) -> None:
         """Until the run has enough; raises if there is no hope for it."""
@@ -191,10 +234,12 @@ class Conductor:
         """Have owners, and the workers that are there; go on with what an earlier life knew."""
         await self._workers.adopt()
         anew = await patiently(started_anew)
+        log.info("the conductor %s on %s", "was started anew" if anew else "begins", self._node)
         promised = {} if self._memory is None else self._memory.promised
+        held = self._memory is not None and self._memory.at_start is not None
         async with asyncio.TaskGroup() as parts:
             parts.create_task(self._workers.prepare())
-            parts.create_task(self._owners.find(promised, anew=anew))
+            parts.create_task(self._owners.find(promised, held=held))
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
             memory = replace(memory, at_start=self._owners.figures())
@@ -211,7 +256,6 @@ class Conductor:
 
     def _go_on(self, memory: Memory) -> None:
         """Count from where the exploration began."""
-        self._workers.failures = max(self._workers.failures, memory.failures)
         seconds = max(0.0, time.time() - memory.begun)
         self._meter = Meter(self._figures, at_start=memory.at_start, seconds=seconds)
 
@@ -225,7 +269,7 @@ class Conductor:
         if self._found.is_set():
             await self._halt.insisted.wait()
             await asyncio.sleep(patience)
-        trouble = f": {self._trouble}" if self._trouble else ""
+        trouble = f": {self._account.trouble}" if self._account.trouble else ""
         raise NotClosed(
             f"the log of the run at {self._job.folder} could not be closed when the run was stopped{trouble} "
             "(all that was acknowledged is in it: go on later with --resume)"
@@ -279,7 +323,7 @@ class Conductor:
             try:
                 return await asyncio.to_thread(self._fold)
             except StoreFailed as problem:
-                self._note(f"the shards cannot be read together: {problem}")
+                self._account.note("the shards cannot be read together", str(problem))
                 await asyncio.sleep(LOOK_SECONDS)
 
     def _fold(self) -> str:
@@ -331,9 +375,10 @@ class Conductor:
         memory = self._memory or Memory(time.time())
         self._memory = replace(
             memory,
-            failures=self._workers.failures,
+            counts=self._account.counts(),
             # This life may be told to stop before it has found what an earlier one has promised.
             promised=memory.promised | self._owners.promised(),
+            metrics=self._metrics or memory.metrics,
             why=self._halt.why,
             summary=self._summary,
             problem=self._problem,

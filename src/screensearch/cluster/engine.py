@@ -17,7 +17,7 @@ import screensearch.cluster.first  # noqa: F401 (what it is about)
 import ray
 from ray._private.authentication.authentication_token_setup import ensure_token_if_auth_enabled
 from ray._private.services import canonicalize_bootstrap_address, find_node_ids
-from ray._private.state import available_resources_per_node
+from ray._private.state import actors, available_resources_per_node
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import ActorAlreadyExistsError, AuthenticationError, GetTimeoutError, RayError
 from ray.experimental import internal_kv
@@ -74,8 +74,8 @@ def connect(address: str) -> None:
     except (ConnectionError, RayError, RuntimeError, ValueError) as problem:
         raise NoCluster(
             f"no cluster answers at {address!r}: {str(problem).splitlines()[0]} (is its head running there, "
-            "RAY_AUTH_MODE set to token, and its token in RAY_AUTH_TOKEN or ~/.ray/auth_token? "
-            "docs/how-to/cluster.md begins with one)"
+            "this machine one of its nodes, RAY_AUTH_MODE set to token, and its token in RAY_AUTH_TOKEN or "
+            "~/.ray/auth_token? docs/how-to/cluster.md begins with one)"
         ) from problem
 
 
@@ -195,6 +195,17 @@ def this_node() -> str:
 def this_node_id() -> str:
     """What the cluster calls this node: what can be avoided."""
     return str(ray.get_runtime_context().get_node_id())
+
+
+def where_placed(actor: Any) -> tuple[str, str] | None:
+    """The node that has given an actor a process, as the cluster calls it and its address; None before that.
+
+    While an actor waits for a slot, Ray names a node, too: the one that was asked. The process it names last.
+    """
+    known: dict[str, Any] = actors(actor._actor_id.hex())
+    if not known.get("Pid"):
+        return None
+    return known["Address"]["NodeID"], known["Address"]["IPAddress"]
 
 
 def find_actor(name: str) -> Any:

@@ -42,6 +42,9 @@ from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
 from screensearch.explore.metrics_server import parse_listen_address
 from screensearch.explore.progress import NeverStarted, Summary
+from screensearch.record.artifact_location import read_location
+from screensearch.record.artifacts import open_artifacts
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import Manifest, create_run, open_run_folder, read_manifest
 
 LOOK_SECONDS = 0.5
@@ -110,7 +113,7 @@ def resume_on_cluster(
     All is checked that `resume_exploration` checks, and means the same; `before_begin` is as for a new run.
     """
     _check_options(workers, log_format, metrics)
-    run = open_run_folder(folder)
+    run = open_run_folder(folder, to_write=True)
     manifest = run.manifest
     named_environment(run)
     check_consent(settings_from_document(manifest.settings), unsandboxed, allow_irreversible)
@@ -148,6 +151,7 @@ def _conduct(
     *,
     take_over: bool = False,
 ) -> None:
+    artifacts = _mark_artifacts(manifest, folder)
     job = Job(
         run=manifest.run,
         folder=str(folder.resolve()),
@@ -155,7 +159,7 @@ def _conduct(
         seed=manifest.seed,
         settings=manifest.settings,
         store=manifest.store,
-        artifacts=manifest.artifacts,
+        artifacts=artifacts,
         log_format=log_format,
         metrics=metrics,
         version=version("screensearch"),
@@ -168,6 +172,16 @@ def _conduct(
             place(Conductor, conductor_name(job.run), job, restarts=True, at_head=True)
     except NameTaken as problem:  # by another command at this moment
         raise _busy(folder) from problem
+
+
+def _mark_artifacts(manifest: Manifest, folder: Path) -> str:
+    """Let nodes see whether a folder of pictures is the one meant; its location, as all of them read it."""
+    if not manifest.artifacts:
+        return ""
+    kept = open_artifacts(manifest.artifacts, folder)
+    if isinstance(kept, LocalArtifacts):
+        kept.mark(manifest.run)
+    return str(read_location(manifest.artifacts))
 
 
 @contextlib.contextmanager
@@ -247,7 +261,7 @@ class Attached:
 
     def __init__(self, address: str, folder: Path) -> None:
         self._folder = folder
-        self._run = read_manifest(folder).run  # no more: the run is there also while its log is out of reach
+        self._run = read_manifest(folder).run  # its log may be away, or be brought up to date just now
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:
@@ -272,9 +286,10 @@ class Attached:
 
     def follow(self, on_view: Callable[[View], None]) -> Summary:
         """Show the run until it ends; returns what it came to."""
-        while (view := self.view()).phase != "ended":
-            on_view(view)
+        on_view(view := self.view())
+        while view.phase != "ended":
             time.sleep(LOOK_SECONDS)
+            on_view(view := self.view())
         self._let_go()
         summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
         if view.problem and view.never_started and summary is not None:

@@ -53,7 +53,7 @@ class Leading:
         def look(seen: View) -> None:
             nonlocal answered
             on_view(seen)
-            if self._received > answered:
+            if self._received > answered and seen.phase != "ended":
                 answered += 1
                 if answered == 1:
                     attached.stop("interrupted")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from screensearch.cluster.account import Counts
 from screensearch.cluster.engine import Gone, patiently, recall, remember
 from screensearch.domain.shard import ShardKey
 from screensearch.explore.progress import Figures, Summary
@@ -30,8 +31,9 @@ class Memory:
     at_start: Figures | None = None  # of the run then, once its owners were found
     states: int = 0
     discovered_at: int = 0  # steps when the latest state was found
-    failures: int = 0  # of workers
+    counts: Counts = field(default_factory=Counts)
     promised: dict[int, ShardKey] = field(default_factory=dict)  # shards, to the screens of a kind
+    metrics: str = ""  # where they are served
     why: str = ""  # it is to end
     summary: Summary | None = None  # once it has ended
     problem: str = ""
@@ -42,18 +44,18 @@ class Memories:
     """The memory of one conductor, over its lives."""
 
     def __init__(self) -> None:
-        self._kept: Memory | None = None
+        self.kept: Memory | None = None  # what a later life would find
         self._writing = ThreadPoolExecutor(1)  # one after another: what is newer stays
 
     async def recall(self) -> Memory | None:
         """What an earlier life of this conductor knew; None in its first."""
         stored = await patiently(recall)
-        self._kept = None if stored is None else msgspec.msgpack.decode(stored, type=Memory)
-        return self._kept
+        self.kept = None if stored is None else msgspec.msgpack.decode(stored, type=Memory)
+        return self.kept
 
     async def keep(self, memory: Memory) -> None:
         """Keep this if it is new. Where that fails, an earlier one stays: the run itself needs none."""
-        if memory == self._kept:
+        if memory == self.kept:
             return
         try:
             async with asyncio.timeout(KEEP_SECONDS):
@@ -62,4 +64,4 @@ class Memories:
         except (TimeoutError, Gone) as problem:
             log.warning("what the conductor knows could not be kept: %r", problem)
         else:
-            self._kept = memory
+            self.kept = memory

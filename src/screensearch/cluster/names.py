@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -43,11 +44,13 @@ class Job:
     store: str
     artifacts: str
     log_format: str
-    metrics: str  # where each owner serves its own on its node, as HOST:PORT; "" for nowhere
+    metrics: str  # where conductor and owners serve them, each on its node: [HOST:]PORT, or "" for nowhere
     version: str  # of this project: nodes with another one take no part
     workers: int
     stop: StopRule
     take_over: bool = False  # the log, at the start, from whoever seems to have it
+    exploration: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Its id, the same for all owners and over the lives of the conductor, who is given this job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,39 @@ class OwnerReport:
     epoch: int
     metrics: str  # where they are served, if they are
     failure: str = ""  # why it can write no more
+    recorded: int = 0  # the number of the last entry that is durable
+    lost: bool = False  # it can write no more since the database lost what was acknowledged
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that went wrong and was dealt with."""
+
+    time: float  # since the epoch; of two troubles of a run, the later has a later one
+    what: str
+    why: str
+    worker: int | None = None
+    shard: int | None = None
+
+    def fields(self) -> dict[str, object]:
+        """What a record of it in a log has besides its message."""
+        return {"worker": self.worker, "shard": self.shard, "figures": {"why": self.why}}
+
+
+@dataclass(frozen=True, slots=True)
+class ConductorView:
+    """The conductor, for people."""
+
+    node: str = ""
+    process: int = 0
+    metrics: str = ""  # where those of the whole run are served, if they are
+
+
+WAITS = "waiting for a slot"
+STARTS = "starting"
+WORKS = "working"
+RESTS = "failing, tried again later"
+ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +173,7 @@ class WorkerView:
 
     worker: int
     life: int
-    state: str  # see `workers`: waiting, working, resting or ended
+    state: str  # one of those above
     node: str = ""
     process: int = 0
     failures: int = 0
@@ -169,7 +205,13 @@ class View:
     progress: Progress
     workers: tuple[WorkerView, ...]
     owners: tuple[OwnerView, ...]
-    trouble: str = ""  # the latest failure that was dealt with
+    troubles: tuple[Trouble, ...] = ()  # the latest, in the order of their time
     summary: Summary | None = None  # once it has ended
     problem: str = ""  # why it ended, if not well
     never_started: bool = False
+    conductor: ConductorView = ConductorView()
+
+    @property
+    def trouble(self) -> str:
+        """The latest of them, in words."""
+        return self.troubles[-1].what if self.troubles else ""

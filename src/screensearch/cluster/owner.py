@@ -1,6 +1,6 @@
 """The owner of a shard as an actor: it holds the lease of the shard's log, and answers workers.
 
-Whoever opens the log later takes the lease (`PostgresLog.open_to_write`, `take_over`): the database then
+Whoever opens the log later in the same exploration takes the lease (`postgres_lease`): the database then
 refuses what an earlier owner still tries to write, and that one leaves, also where nobody is left to end it.
 So there may be two actors for a moment, and never two owners.
 """
@@ -8,21 +8,24 @@ So there may be two actors for a moment, and never two owners.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from screensearch.cluster.engine import control, leave, this_node, this_node_id
+from screensearch.cluster.logs import log_for
+from screensearch.cluster.metrics import serve, url_of
 from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
-from screensearch.errors import FormatError, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.encode.redact import redacting_text
+from screensearch.errors import AcknowledgedLost, FormatError, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import DECIDED, Announce, Begin, BeginFailed, Land, Receipt, Report
 from screensearch.explore.metrics import Metrics
-from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
+from screensearch.explore.metrics_server import MetricsServer
 from screensearch.explore.progress import Figures, figures_of
 from screensearch.explore.serving import Serving
 from screensearch.explore.store import ShardStore
@@ -30,10 +33,15 @@ from screensearch.explore.wire import Failed, pack_body, unpack
 from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore
 
+log = logging.getLogger(__name__)
+
 CLOSED = "the log is closed"
 
 LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
+
+LOST_SECONDS = 60.0
+"""The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
 
 
 class ShardOwner:
@@ -41,6 +49,7 @@ class ShardOwner:
 
     def __init__(self) -> None:
         self._node, self._node_id = this_node(), this_node_id()
+        self._number = 0
         self._shard: ShardStore | None = None
         self._serving: Serving | None = None
         self._epoch = 0
@@ -48,9 +57,11 @@ class ShardOwner:
         self._lives: dict[int, int] = {}  # by worker: lives before this one are over
         self._waiting: dict[asyncio.Future[bytes], float] = {}  # since when
         self._answer_seconds = 0.0
-        self._metrics = ""  # where they are served
+        self._server: MetricsServer | None = None
         self._digest: str | None = None  # once it is closed
         self._failure = ""
+        self._lost = False
+        self._clean: Callable[[str], str] = str
 
     async def open(
         self,
@@ -59,33 +70,50 @@ class ShardOwner:
         steps: int | None,
         *,
         take_over: bool,
+        again: bool = False,
         lives: Mapping[int, int],
         at_work: Sequence[int],
     ) -> None:
-        """Become the owner: take the lease, load the checkpoint, fold the tail.
+        """Become the owner: take the lease, `again` or at first, load the checkpoint, fold the tail.
 
         `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
         """
-        check_version(job.version)
+        log_for(job, number)
+        self._number = number
         settings = settings_from_document(job.settings)
 
         def opening() -> tuple[ShardStore, int, ShardKey | None]:
-            log = _open_or_create(PostgresStore(job.store, job.run, number), take_over=take_over)
+            store = PostgresStore(job.store, job.run, number, job.exploration)
+            records = _open_or_create(store, take_over=take_over, again=again)
             try:
-                shard = ShardStore(log, settings, Budget(steps=steps), shard=number)
+                shard = ShardStore(records, settings, Budget(steps=steps), shard=number)
                 for worker in at_work:
                     shard.recall(worker)
-                return shard, log.epoch or 0, _key(log)
+                return shard, records.epoch or 0, _key(records)
             except BaseException:
-                log.close()
+                records.close()
                 raise
 
         self._lives = dict(lives)
-        shard, self._epoch, self._key = await asyncio.to_thread(opening)
+        self._clean = redacting_text(settings.redact)
+        try:
+            check_version(job.version)
+            shard, self._epoch, self._key = await asyncio.to_thread(opening)
+        except ScreenSearchError as problem:
+            self._tell(logging.WARNING, f"cannot be owned: {problem}")
+            raise
+        except Exception as problem:  # of whatever plugin, which may quote anything
+            raise OwnerBroke(self._clean(repr(problem))) from None
         self._shard, self._serving = shard, Serving(shard)
         if job.metrics:
-            self._metrics = _serve_metrics(job, number, shard, self._serving)
+            self._server = serve(job.metrics, _measure(job, number, shard, self._serving))
         self._serving.broken.add_done_callback(self._break)
+        self._tell(logging.INFO, f"is owned, with {shard.graph.sequence:,} entries (epoch {self._epoch})")
+
+    def _tell(self, level: int, what: str) -> None:
+        """Log what became of the shard in the hands of this owner, whose epoch tells it from others."""
+        figures = {"epoch": self._epoch} if self._epoch else {}
+        log.log(level, "shard %d %s", self._number, what, extra={"figures": figures})
 
     def _break(self, broken: asyncio.Future[None]) -> None:
         """Nothing can be written any more: whoever waits is told at once, and asks the next owner.
@@ -93,13 +121,17 @@ class ShardOwner:
         Then this one leaves. Mostly the conductor ends it before; but it may be out of reach.
         """
         problem = None if broken.cancelled() else broken.exception()
-        self._failure = self._failure or f"{problem or 'the log is closed'}"
-        ours = problem is not None and not isinstance(problem, ScreenSearchError)
-        said = OwnerBroke(f"{problem!r}") if ours else StoreFailed(self._failure)
+        foreign = problem is not None and not isinstance(problem, ScreenSearchError)
+        words = self._clean(repr(problem)) if foreign else f"{problem or CLOSED}"
+        self._failure = self._failure or words
+        self._tell(logging.WARNING, f"can be written no more: {self._failure}")
+        self._lost = isinstance(problem, AcknowledgedLost)
+        said = OwnerBroke(words) if foreign else StoreFailed(self._failure)
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_exception(said)
-        asyncio.get_running_loop().call_later(LINGER_SECONDS, leave)
+        seconds = LOST_SECONDS if self._lost else LINGER_SECONDS
+        asyncio.get_running_loop().call_later(seconds, leave)
 
     # -- for workers --------------------------------------------------------------------------
 
@@ -173,8 +205,10 @@ class ShardOwner:
             queue=len(waiting),
             answer_seconds=time.monotonic() - min(waiting) if waiting else self._answer_seconds,
             epoch=self._epoch,
-            metrics=self._metrics,
+            metrics=url_of(self._server, self._node),
             failure=self._failure,
+            recorded=0 if shard is None else shard.durable,
+            lost=self._lost,
         )
 
     async def beginning(self, worker: int) -> Beginning:
@@ -226,6 +260,10 @@ class ShardOwner:
             async with serving.turn():
                 self._digest = await asyncio.to_thread(closing)
             self._failure = CLOSED
+            self._tell(logging.INFO, "is closed")
+            if self._server is not None:  # it would tell for ever of a run that is over
+                await asyncio.to_thread(self._server.close)
+                self._server = None
         return self._digest
 
     async def describe(self) -> str:
@@ -233,8 +271,8 @@ class ShardOwner:
         return self._open()[0].resolver.describe()
 
 
-def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -> str:
-    """Serve the metrics of a shard on this node; at another port where the one asked for is taken."""
+def _measure(job: Job, number: int, shard: ShardStore, serving: Serving) -> Metrics:
+    """Have the figures of a shard taken from now on."""
     shard.observer = metrics = Metrics(
         shard,
         run=job.run,
@@ -244,28 +282,18 @@ def _serve_metrics(job: Job, number: int, shard: ShardStore, serving: Serving) -
         part=str(number),
     )
     metrics.watch_queue(lambda: serving.waiting)
-    server = None
-    for address in (job.metrics, f"{parse_listen_address(job.metrics)[0]}:0", "0"):
-        with contextlib.suppress(
-            MetricsUnavailable
-        ):  # as when another owner has that port, or a node that address
-            server = MetricsServer(address)
-            break
-    if server is None:
-        return ""
-    server.show(metrics)
-    return server.url.replace("//0.0.0.0:", f"//{this_node()}:")
+    return metrics
 
 
-def _open_or_create(store: PostgresStore, *, take_over: bool) -> Any:
+def _open_or_create(store: PostgresStore, *, take_over: bool, again: bool) -> Any:
     """The log of a shard, whose first owner makes it."""
     try:
-        return store.open_to_write(take_over=take_over)
+        return store.open_to_write(take_over=take_over, again=again)
     except RunNotFound:
         if not store.shard:  # the first one is made with the run: without it there is none
             raise
         store.create()
-        return store.open_to_write(take_over=True)
+        return store.open_to_write()
 
 
 def _key(log: Log) -> ShardKey | None:

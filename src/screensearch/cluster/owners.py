@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import (
     Gone,
     actors_of,
@@ -26,9 +27,11 @@ from screensearch.cluster.shards import Ready, Shard
 from screensearch.cluster.shares import Shares
 from screensearch.domain.shard import ShardKey
 from screensearch.errors import (
+    AcknowledgedLost,
     FormatError,
     NotLetIn,
     RunBusy,
+    RunContended,
     RunNotFound,
     ScreenSearchError,
     StoreFailed,
@@ -88,10 +91,10 @@ class AtWork:
 class Owners:
     """All shards of a run, each with an owner, always."""
 
-    def __init__(self, job: Job, workers: Callable[[int], AtWork], on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, job: Job, workers: Callable[[int], AtWork], account: Account) -> None:
         self._job = job
         self._workers = workers
-        self._on_trouble = on_trouble
+        self._account = account
         self._shards: dict[int, Shard] = {}
         self._stopping = False
         self.shares = Shares(
@@ -106,11 +109,11 @@ class Owners:
         """Raise once a log can not be opened, and no other try could; otherwise never return."""
         await self._hopeless
 
-    async def find(self, promised: Mapping[int, ShardKey], *, anew: bool) -> None:
+    async def find(self, promised: Mapping[int, ShardKey], *, held: bool) -> None:
         """Have owners for the shards that the run has in the database; those that are there may go on.
 
-        Shards that were `promised` to screens may not be there yet, or have none of them. If the conductor
-        was started `anew`, the logs are its own already.
+        Shards that were `promised` to screens may not be there yet, or have none of them. If an earlier life
+        of the conductor had them all, this exploration has `held` the logs.
         """
         generations = await self._generations()
         numbers = await self._numbers()
@@ -122,12 +125,21 @@ class Owners:
         found: list[Shard] = []
         for number in sorted({*numbers, *promised}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
-            there = generations.get(number, [])
-            ours = anew or bool(there) or number not in numbers
-            found.append(Shard(number, steps, ours, promised.get(number), latest=max(there, default=0)))
+            found.append(
+                Shard(
+                    number,
+                    steps,
+                    promised.get(number),
+                    held=held,
+                    take_over=self._job.take_over and number in numbers,
+                    latest=max(generations.get(number, []), default=0),
+                )
+            )
         # Those that are silent are waited for together.
         await asyncio.gather(*(self._adopt(each, generations.get(each.number, [])) for each in found))
         for shard in found:
+            if held and shard.number in promised and not shard.serving.is_set():
+                self._account.owner_replaced(shard.number, "it was gone when the conductor was started anew")
             self._have(shard)
         for shard in list(self._shards.values()):
             await shard.serving.wait()
@@ -142,7 +154,7 @@ class Owners:
                 refusals += isinstance(problem, NotLetIn)
                 if refusals == MOST_REFUSALS:
                     raise
-                self._on_trouble(f"the shards of the run cannot be read: {_words(problem)}")
+                self._account.note("the shards of the run cannot be read", _words(problem))
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _generations(self) -> dict[int, list[int]]:
@@ -164,11 +176,15 @@ class Owners:
                 there.append(Ready(generation, name, actor))
         reports = await asyncio.gather(*(_heard(each.actor) for each in there))
         for owner, report in zip(there, reports, strict=True):
+            if report is not None and report.lost:
+                raise AcknowledgedLost(report.failure)
+            shard.held = shard.held or (report is not None and report.epoch > 0)
             if shard.serving.is_set() or report is None or report.failure or not report.epoch:
                 end(owner.actor)
                 continue
             shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
-            shard.report, shard.key, shard.steps = report, report.key or shard.key, report.limit
+            shard.hear(report)
+            shard.steps = report.limit
             shard.serving.set()
 
     def _have(self, shard: Shard) -> None:
@@ -190,7 +206,7 @@ class Owners:
         free = next((shard for shard in self._shards.values() if shard.key is None), None)
         if free is None:
             number = max(self._shards, default=-1) + 1
-            free = Shard(number, None if self._job.stop.steps is None else 0, ours=True)
+            free = Shard(number, None if self._job.stop.steps is None else 0)
             self._have(free)
         free.key = key
         return free.number
@@ -291,12 +307,18 @@ class Owners:
             finally:
                 looking.cancel()
                 growing.cancel()
+            if shard.report is not None and shard.report.lost:
+                # Another owner would write on as if what is lost had never been.
+                shard.serving.clear()
+                end(shard.actor)
+                raise AcknowledgedLost(shard.report.failure)
             if busy:
-                self._on_trouble(
-                    f"the owner of shard {shard.number} has more to do than its machine can bear"
+                self._account.note(
+                    f"the owner of shard {shard.number} has more to do than its machine can bear",
+                    shard=shard.number,
                 )
             elif trouble and trouble != CLOSED:
-                self._on_trouble(f"the owner of shard {shard.number} was replaced: {trouble}")
+                self._account.owner_replaced(shard.number, trouble)
                 silent = shard.report if trouble == _SILENT else None
                 shard.avoid = "" if silent is None else silent.node_id
                 shard.serving.clear()
@@ -329,49 +351,50 @@ class Owners:
     async def _look(self, shard: Shard) -> str:
         """Hear of an owner; why it should be replaced, if so."""
         try:
-            shard.report = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
+            report: OwnerReport = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             return _words(problem)
-        assert shard.report is not None
-        shard.key = shard.report.key or shard.key  # it knows best: what it has recorded stays
-        return shard.report.failure
+        shard.hear(report)
+        return report.failure
 
     async def _replace(self, shard: Shard) -> None:
-        """Another owner for a shard. All but the first of an exploration take the log from the one before."""
+        """Another owner for a shard. It takes the log from the one before, if that is of this exploration."""
         if shard.report is None and shard.steps == 0:
             await self.shares.endow(shard)
-        take_over, asked_before = shard.ours or self._job.take_over, shard.asked
         owner: Ready | None = None
         try:
             owner = await self._started(shard)
             workers = self._workers(shard.number)
-            shard.asked = True
             opening = owner.actor.open.remote(
                 self._job,
                 shard.number,
                 shard.steps,
-                take_over=take_over,
+                take_over=shard.take_over and not shard.held,
+                again=shard.held,
                 lives=workers.lives,
                 at_work=workers.at_work,
             )
             await _opened(owner.actor, opening)
-            shard.report = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
+            report: OwnerReport = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
             if self._stopping:
                 await ask(owner.actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             shard.slow_starts += isinstance(problem, _NotStarted)
-            self._on_trouble(f"the log of shard {shard.number} could not be opened: {_words(problem)}")
+            self._account.note(
+                f"the log of shard {shard.number} could not be opened", _words(problem), shard=shard.number
+            )
             if owner is not None:
-                end(owner.actor)
-                # It may have opened it all the same, unless it said that it has not.
-                shard.ours = shard.ours or not isinstance(cause_of(problem), ScreenSearchError)
-            self._lose_hope(shard, cause_of(problem), may_be_ours=take_over or asked_before)
+                end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
+            self._lose_hope(shard, cause_of(problem))
             await asyncio.sleep(LOOK_SECONDS)
             return
-        shard.ours, shard.refusals, shard.slow_starts = True, 0, 0
-        if shard.report is not None:
-            shard.key = shard.report.key or shard.key
-            shard.steps = shard.report.limit
+        try:
+            shard.check_kept(report)
+        except AcknowledgedLost:
+            end(owner.actor)
+            raise
+        shard.hear(report)
+        shard.held, shard.refusals, shard.slow_starts, shard.steps = True, 0, 0, report.limit
         shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
         shard.serving.set()
 
@@ -414,18 +437,14 @@ class Owners:
                 each.cancel()
                 end(owner.actor)
 
-    def _lose_hope(self, shard: Shard, problem: BaseException, *, may_be_ours: bool) -> None:
-        """End the run if another try would fail as this one did.
-
-        A database that is away comes back; and a log that seems to be owned may be so by an owner of ours
-        that lost the database while it opened it: then it is free in a minute.
-        """
-        if not isinstance(problem, ScreenSearchError):
+    def _lose_hope(self, shard: Shard, problem: BaseException) -> None:
+        """End the run if another try would fail as this one did. A database that is away comes back."""
+        if isinstance(problem, AcknowledgedLost):
+            raise problem  # and no other try is made
+        if not isinstance(problem, ScreenSearchError) or isinstance(problem, RunContended):
             return
-        same_everywhere = isinstance(problem, RunNotFound | FormatError) or (
-            isinstance(problem, RunBusy) and not may_be_ours
-        )
-        comes_back = isinstance(problem, StoreFailed | RunBusy) and not isinstance(problem, NotLetIn)
+        same_everywhere = isinstance(problem, RunNotFound | RunBusy | FormatError)
+        comes_back = isinstance(problem, StoreFailed) and not isinstance(problem, NotLetIn)
         if comes_back and not same_everywhere:
             return
         shard.refusals += 1

@@ -10,6 +10,7 @@ from typing import Any
 from screensearch.cluster.engine import end
 from screensearch.cluster.names import OwnerReport, OwnerView, Place
 from screensearch.domain.shard import ShardKey
+from screensearch.errors import AcknowledgedLost
 from screensearch.explore.progress import Figures
 
 
@@ -28,9 +29,9 @@ class Shard:
 
     number: int
     steps: int | None  # that its owners may grant in all, those taken before included
-    ours: bool  # this exploration has had an owner of it, or has made it: nobody else may have its log
     key: ShardKey | None = None
-    asked: bool = False  # an owner was asked to open its log: one that failed may have it all the same
+    held: bool = False  # an owner of this exploration has had its log
+    take_over: bool = False  # whoever else seems to have its log is to be replaced, until it was held
     place: Place | None = None
     actor: Any = None
     report: OwnerReport | None = None
@@ -42,6 +43,7 @@ class Shard:
     ready: Ready | None = None  # the next owner, since this one is silent
     latest: int = 0  # generation that was placed
     doubted: float = -math.inf  # when one was last made ready for nothing
+    recorded: int = 0  # the number of the last entry that was ever told to be durable
 
     @property
     def figures(self) -> Figures:
@@ -51,6 +53,22 @@ class Shard:
     def left(self) -> int:
         """How many steps it may still grant, as far as was heard."""
         return 0 if self.report is None else self.report.left or 0
+
+    def hear(self, report: OwnerReport) -> None:
+        """How its owner is: that knows best which screens it has, since what it has recorded stays."""
+        self.report, self.key = report, report.key or self.key
+        self.recorded = max(self.recorded, report.recorded)
+        self.held = self.held or report.epoch > 0
+
+    def check_kept(self, report: OwnerReport) -> None:
+        """Raise if a new owner has found less in the log than was there: the one before could not tell."""
+        if report.recorded < self.recorded:
+            raise AcknowledgedLost(
+                f"the log of shard {self.number} ends with entry {report.recorded}, and the acknowledged "
+                f"entries {report.recorded + 1}..{self.recorded} are lost: the database was restored, or a "
+                "replica that had not got them is in its place. Nothing more is written; resuming the run "
+                "goes on from what is there"
+            )
 
     def dismiss(self) -> None:
         """End the owner that was to be the next one, if there is one."""

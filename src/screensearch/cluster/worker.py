@@ -6,18 +6,28 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from screensearch.cluster.engine import control, this_node, this_node_id
 from screensearch.cluster.names import Task, WorkerReport, WrongVersion, check_version
 from screensearch.cluster.store import ClusterStore
-from screensearch.errors import FormatError, RunNotFound
+from screensearch.config import Settings, settings_from_document
+from screensearch.encode.redact import redacting_text
+from screensearch.environments.protocol import Environment
+from screensearch.errors import FormatError, HopelessStart, RunNotFound
 from screensearch.explore.memory import give_large_blocks_back
 from screensearch.explore.wire import Failed
-from screensearch.explore.worker import carry_out
+from screensearch.explore.worker import carry_out, takes_notes
+from screensearch.record.artifacts import open_artifacts
+from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import read_manifest
 
 log = logging.getLogger(__name__)
+
+
+class Unfit(HopelessStart):
+    """No worker of this run can be on this node."""
 
 
 class ClusterWorker:
@@ -45,14 +55,26 @@ class ClusterWorker:
         return ClusterStore(task.run, task.life)
 
     async def _work(self, task: Task, store: ClusterStore) -> None:
+        clean: Callable[[str], str] = str  # nothing foreign is met before it is known what is secret
         try:
-            self._failed = _unfit(task) or await carry_out(task.assignment, store)
+            check_version(task.version)
+            settings = settings_from_document(task.assignment.settings)
+            clean = redacting_text(settings.redact)
+            _check_pictures(task, settings, self._node)
+
+            def check(world: Environment) -> None:
+                if takes_notes(world, settings):
+                    _check_folder(task, self._node, ", and the truth or the lines run are noted in it:")
+
+            self._failed = await carry_out(task.assignment, store, check=check)
+        except (WrongVersion, Unfit) as problem:
+            self._failed = Failed(str(problem), hopeless=True)
         except (
             Exception,
             asyncio.CancelledError,
         ) as problem:  # of whatever plugin
-            log.exception("worker %d failed", task.assignment.worker)
-            self._failed = Failed(f"{type(problem).__name__}: {problem}")
+            log.exception("worker %d failed", task.assignment.worker)  # redacted there: see `carry_out`
+            self._failed = Failed(clean(f"{type(problem).__name__}: {problem}"))
 
     @control
     async def report(self) -> WorkerReport:
@@ -74,23 +96,30 @@ class ClusterWorker:
         )
 
 
-def _unfit(task: Task) -> Failed | None:
-    """Why no worker of this run can be here, if so."""
+def _check_pictures(task: Task, settings: Settings, node: str) -> None:
+    """Raise `Unfit` where the pictures of the run would be kept on this node alone."""
+    given = task.assignment
+    if not given.artifacts:
+        _check_folder(task, node, ": keep the pictures in a bucket (--artifacts s3://…),")
+    elif settings.explore.screenshots == "all":
+        kept = open_artifacts(given.artifacts, Path(given.folder))
+        if isinstance(kept, LocalArtifacts) and not kept.is_marked(task.run):
+            raise Unfit(
+                f"the folder of the pictures, {kept.folder}, is not on node {node}, or is another one there: "
+                "keep the pictures in a bucket (--artifacts s3://…), use a file system that all nodes share, "
+                "or run workers only where it is"
+            )
+
+
+def _check_folder(task: Task, node: str, so: str) -> None:
+    """Raise `Unfit` where the folder of the run is not on this node; `so` says what that means."""
     folder = Path(task.assignment.folder)
-    try:
-        check_version(task.version)
-    except WrongVersion as problem:
-        return Failed(str(problem), hopeless=True)
-    if task.assignment.artifacts:  # then nothing of it is needed here
-        return None
     try:
         found = read_manifest(folder).run
     except (RunNotFound, FormatError):
         found = ""
     if found != task.run:
-        return Failed(
-            f"the folder of the run, {folder}, is not on this node: keep the pictures in a bucket "
-            "(--artifacts), use a file system that all nodes share, or run workers only where it is",
-            hopeless=True,
+        raise Unfit(
+            f"the folder of the run, {folder}, is not on node {node}{so} use a file system that all nodes "
+            "share, or run workers only where it is"
         )
-    return None

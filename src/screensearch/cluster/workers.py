@@ -11,10 +11,11 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from screensearch.cluster.account import Account
 from screensearch.cluster.engine import (
     Gone,
     actors_of,
@@ -26,14 +27,28 @@ from screensearch.cluster.engine import (
     slot_elsewhere,
 )
 from screensearch.cluster.halt import Halt
-from screensearch.cluster.names import Job, Task, WorkerReport, WorkerView, worker_name
+from screensearch.cluster.names import (
+    ENDED,
+    RESTS,
+    STARTS,
+    WAITS,
+    WORKS,
+    Job,
+    Task,
+    WorkerReport,
+    WorkerView,
+    worker_name,
+)
 from screensearch.cluster.owners import (
     DOUBT_AGAIN_SECONDS,
     DOUBT_SECONDS,
+    LONGEST_START_SECONDS,
     LOOK_SECONDS,
+    START_SECONDS,
     AtWork,
     Owners,
 )
+from screensearch.cluster.start import Start
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import settings_from_document
 from screensearch.errors import ScreenSearchError
@@ -43,10 +58,7 @@ from screensearch.explore.worker import LONGEST_BACK_OFF_SECONDS, back_off_secon
 
 log = logging.getLogger(__name__)
 
-WAITS = "waiting for a slot"
-WORKS = "working"
-RESTS = "failing, tried again later"
-ENDED = "ended"
+MISSED = "it was gone when the conductor was started anew"
 
 SILENT_SECONDS = 5.0
 """A worker that does not say how it is for so long is ended: its application may be, too."""
@@ -88,9 +100,9 @@ class _Worker:
     doubted: float = -math.inf  # when another life was last made ready for nothing
     report: WorkerReport | None = None
     state: str = WAITS
-    failures: int = 0
     futile: int = 0  # starts in a row without a step, over its lives
     rests: int = 0  # in a row
+    slow_starts: int = 0  # likewise: lives whose process was placed and said nothing
     over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
 
@@ -104,24 +116,28 @@ class _Worker:
         """Whether it has taken a step since it last had to rest, or has not been tried yet."""
         return self.state != ENDED and (not self.rests or (self.report is not None and self.report.steps > 0))
 
-    def view(self) -> WorkerView:
+    @property
+    def shown(self) -> str:
+        """Its state as others see it: one whose life is over works no more, though owners may not know it."""
+        return WAITS if self.over and self.state == WORKS else self.state
+
+    def view(self, failures: int) -> WorkerView:
         node, process = ("", 0) if self.report is None else (self.report.node, self.report.process)
-        return WorkerView(self.number, self.life, self.state, node, process, self.failures)
+        return WorkerView(self.number, self.life, self.shown, node, process, failures)
 
 
 class Workers:
     """All workers of a run, each with a life, while there is something to do."""
 
-    def __init__(self, job: Job, halt: Halt, on_trouble: Callable[[str], None]) -> None:
+    def __init__(self, job: Job, halt: Halt, account: Account) -> None:
         self._job = job
         self._settings = settings_from_document(job.settings)
         self._halt = halt
-        self._on_trouble = on_trouble
+        self._account = account
         self._workers = [_Worker(number) for number in range(job.workers)]
-        self.failures = 0  # of all, those before this conductor included
 
     def views(self) -> tuple[WorkerView, ...]:
-        return tuple(each.view() for each in self._workers)
+        return tuple(each.view(self._account.failures(each.number)) for each in self._workers)
 
     def at_work(self, shard: int) -> AtWork:
         """The workers as an owner of a shard must know them; at work are those last heard of there."""
@@ -156,13 +172,11 @@ class Workers:
 
     async def miss(self, owners: Owners) -> None:
         """Those that went together with the conductor before this one: their steps are lost."""
-        await asyncio.gather(
-            *(
-                self._bury(worker, owners, "it was gone when the conductor was started anew")
-                for worker in self._workers
-                if not worker.adopted
-            )
-        )
+        gone = [each for each in self._workers if not each.adopted]
+        stood = await asyncio.gather(*(self._bury(worker, owners, MISSED) for worker in gone))
+        for worker, was_at_work in zip(gone, stood, strict=True):
+            if was_at_work:
+                self._account.worker_failed(worker.number, MISSED)
 
     def end(self) -> None:
         """End those at work at once."""
@@ -182,6 +196,9 @@ class Workers:
     async def _tend(self, worker: _Worker, owners: Owners) -> None:
         while worker.adopted or not (self._halt.asked.is_set() or owners.shares.out_of_steps):
             why = await self._live(worker, owners)
+            worker.over = True
+            if why is not None:
+                self._account.worker_failed(worker.number, why)
             report = worker.report
             if why is not None and worker.ready is None and (report is None or report.failed is None):
                 await self._make_ready(worker)  # it was not its fault: there will be another one at once
@@ -192,17 +209,16 @@ class Workers:
             if why is None:
                 worker.state = WAITS
                 continue
-            worker.failures += 1
-            self.failures += 1
-            self._on_trouble(f"worker {worker.number}: {why}")
             await self._pause(worker, why, begun=owners.figures().steps > 0)
             worker.state = WAITS
         _dismiss(worker)
         worker.state = ENDED
 
-    async def _bury(self, worker: _Worker, owners: Owners, why: str) -> None:
-        """No owner listens to this life any more. If it failed (`why`), its step is lost, where it is of."""
-        worker.over = True
+    async def _bury(self, worker: _Worker, owners: Owners, why: str) -> bool:
+        """No owner listens to this life any more. If it failed (`why`), its step is lost, where it is of.
+
+        Returns whether it was in an episode.
+        """
         shards = list(owners)
         begins = await asyncio.gather(*(owners.ask(each, "beginning", worker.number) for each in shards))
         life = max(worker.life, *(each.life for each in begins))
@@ -217,10 +233,13 @@ class Workers:
                 for each in shards
             )
         )
+        return bool(stands)
 
     async def _pause(self, worker: _Worker, why: str, *, begun: bool) -> None:
         """Wait before another life, the longer the less there is to hope for; raise if nobody has hope."""
         report = worker.report
+        if report is None and worker.slow_starts:
+            return  # it was not even tried: the next life has more time, which is all that can be done
         failed = None if report is None else report.failed
         steps, starts = (0, 0) if report is None else (report.steps, report.starts)
         worker.futile = starts if steps else worker.futile + max(starts, 1)
@@ -306,17 +325,26 @@ class Workers:
         # One that is adopted was at work, or waits for a slot: in that case another may wait in its place.
         longest = ADOPTED_SECONDS if worker.adopted else None
         waiting = asyncio.ensure_future(ask(worker.actor.report.remote(), seconds=longest))
+        start = Start(worker.actor, min(START_SECONDS * 2.0**worker.slow_starts, LONGEST_START_SECONDS))
         try:
             while not waiting.done():  # until there is a slot for it
                 await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
                 needless = self._halt.asked.is_set() or owners.shares.out_of_steps
-                if needless and not waiting.done() and longest is None:
+                if waiting.done() or longest is not None:
+                    continue
+                if needless:
                     waiting.cancel()
                     return None
+                if mute := await start.look():
+                    waiting.cancel()
+                    worker.avoid, worker.slow_starts = start.node, worker.slow_starts + 1
+                    return mute
+                worker.state = STARTS if start.node else WAITS
             report: WorkerReport = waiting.result()
-            worker.report, worker.state = report, WORKS
+            worker.report, worker.state, worker.slow_starts = report, WORKS, 0
             if worker.adopted and not report.begun:
                 return "the conductor was gone before it could begin"
+            self._account.worker_started(worker.number, report.node, adopted=worker.adopted)
             while not report.ended:
                 overdue = self._overdue(report)
                 if overdue:

@@ -107,7 +107,7 @@ def resume_exploration(
     check_log_format(log_format)
     _check_workers(workers, environment)
     check_no_loop_runs()
-    run = open_run_folder(Path(folder))
+    run = open_run_folder(Path(folder), to_write=True)
     settings = settings_from_document(run.manifest.settings)
     check_consent(settings, unsandboxed, allow_irreversible)
     stop = stop or StopRule.of(settings.stop)

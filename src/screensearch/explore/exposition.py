@@ -10,19 +10,19 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from screensearch.explore.metrics import METRICS, Kind, Metric, Metrics, Spread
+from screensearch.explore.metrics import METRICS, Kind, Metric, Readable, Spread
 
 OWN = ("run", "shard")
-"""The labels that say whose series it is: several shards may be shown at one place."""
+"""The labels that say whose series it is: several runs and shards may be shown at one place."""
 
 
 class Exposition:
-    """All that is shown at one address: figures of shards, and of this process (memory, CPU, open files)."""
+    """All that is shown at one address: figures of runs, and of this process (memory, CPU, open files)."""
 
-    def __init__(self, shown: Callable[[], Iterable[Metrics]]) -> None:
+    def __init__(self, shown: Callable[[], Iterable[Readable]]) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self._registry.register(_Shards(shown))
+        self._registry.register(_Shown(shown))
 
     def write(self, accept: str) -> tuple[str, bytes]:
         """The content type and the body for a client that says what it accepts."""
@@ -30,10 +30,10 @@ class Exposition:
         return content_type, encode(self._registry)
 
 
-class _Shards(Collector):
+class _Shown(Collector):
     """What the registry asks at every scrape."""
 
-    def __init__(self, shown: Callable[[], Iterable[Metrics]]) -> None:
+    def __init__(self, shown: Callable[[], Iterable[Readable]]) -> None:
         self._shown = shown
 
     def describe(self) -> Iterable[Family]:
@@ -45,15 +45,14 @@ class _Shards(Collector):
         for metric in METRICS:
             family = _family(metric)
             for whose, values in readings:
-                series = values[metric.name]
+                series = values.get(metric.name, {})
                 if isinstance(series, Spread):
                     assert isinstance(family, HistogramMetricFamily)
                     buckets = [
                         (f"{bound}", n) for bound, n in zip(series.bounds, series.at_most, strict=True)
                     ]
                     family.add_metric(whose, [*buckets, ("+Inf", series.count)], series.total)
-                else:
-                    assert isinstance(family, CounterMetricFamily | GaugeMetricFamily)
+                elif isinstance(family, CounterMetricFamily | GaugeMetricFamily):
                     for labels, value in series.items():
                         family.add_metric([*whose, *labels], value)
             yield family

@@ -25,7 +25,7 @@ JSON: Final = "json"
 LOG_FORMATS = (TEXT, JSON)
 
 _TEXT_LINE = "%(asctime)s %(levelname)s %(message)s"
-_PLACE = ("run", "worker", "episode", "step")
+_PLACE = ("run", "shard", "worker", "episode", "step")
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ class Whereabouts:
     """
 
     run: str | None = None
+    shard: int | None = None
     worker: int | None = None
     episode: int | None = None
     step: int | None = None
@@ -62,7 +63,7 @@ def _unchanged(text: str) -> str:
 
 
 class LogFormatter(logging.Formatter):
-    """A record as text or as JSON; its message and its traceback go through `redact` first."""
+    """A record as text or as JSON; all texts in it go through `redact` first."""
 
     def __init__(
         self, log_format: str, where: Whereabouts, redact: Callable[[str], str] = _unchanged
@@ -74,6 +75,7 @@ class LogFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         if not self._json:
+            record.exc_text = None  # what another handler has made of it is not redacted
             return super().format(record)
         return json.dumps(self._fields(record), ensure_ascii=False)
 
@@ -99,7 +101,8 @@ class LogFormatter(logging.Formatter):
             value = getattr(self._where, name) if value is None else value
             if value is not None:
                 fields[name] = value
-        fields |= getattr(record, "figures", {})
+        for name, value in getattr(record, "figures", {}).items():
+            fields[name] = self._clean(value) if isinstance(value, str) else value
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
         if record.stack_info:

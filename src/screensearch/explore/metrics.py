@@ -2,7 +2,7 @@
 
 Nothing here knows Prometheus (`exposition` does) or where it is served (`metrics_server`). Whoever reads is
 another thread: it gets figures that belong together, all of one moment between two commits. Counts are of
-the whole run, so that they go on when it is resumed, except those of worker processes.
+all that the shard's log has, so that they go on when the run is resumed, except those of worker processes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Kind(StrEnum):
 class Metric:
     """One metric: its name as it is asked for, and what it means.
 
-    Every series has the labels `run` and `shard`, too; the latter is empty where a run has one shard, which
+    Every series has the labels `run` and `shard`, too. On a cluster each owner tells of its shard, by its
+    number, and the conductor of what is `of_run`. There, and without a cluster, `shard` is empty, which
     Prometheus takes for absent.
     """
 
@@ -48,6 +49,7 @@ class Metric:
     unit: str
     meaning: str
     labels: tuple[str, ...] = ()
+    of_run: bool = False  # not of one of its shards
 
 
 METRICS = (
@@ -57,6 +59,7 @@ METRICS = (
         "",
         "Always 1: what the run explores, where its folder is, and by which version.",
         ("environment", "folder", "version"),
+        of_run=True,
     ),
     Metric(
         "screensearch_steps_total", Kind.COUNTER, "steps", "Steps in the log, by their outcome.", ("outcome",)
@@ -103,13 +106,22 @@ METRICS = (
         "Messages of workers that have arrived and are in no batch yet.",
     ),
     Metric("screensearch_steps_under_way", Kind.GAUGE, "steps", "Steps granted to workers and not recorded."),
-    Metric("screensearch_workers", Kind.GAUGE, "workers", "Workers that are there now."),
+    Metric(
+        "screensearch_workers",
+        Kind.GAUGE,
+        "workers",
+        "Workers that are `working` now. On a cluster also those that are `waiting` for a slot or for their "
+        "next life, that are `starting`, that are `resting` since they only failed, and that have `ended`.",
+        ("state",),
+        of_run=True,
+    ),
     Metric(
         "screensearch_worker_starts_total",
         Kind.COUNTER,
         "starts",
         "Starts of each worker in this exploration: one, and one more for each time it was replaced.",
         ("worker",),
+        of_run=True,
     ),
     Metric(
         "screensearch_worker_failures_total",
@@ -117,18 +129,44 @@ METRICS = (
         "failures",
         "How often each worker died or was given up in this exploration.",
         ("worker",),
+        of_run=True,
     ),
-    Metric("screensearch_budget_left_steps", Kind.GAUGE, "steps", "Steps until the run has those asked for."),
     Metric(
-        "screensearch_budget_left_states", Kind.GAUGE, "states", "States until the run has those asked for."
+        "screensearch_owner_replacements_total",
+        Kind.COUNTER,
+        "owners",
+        "Owners that were replaced in this exploration, since they were gone, silent or shut out; only on a "
+        "cluster.",
+        of_run=True,
+    ),
+    Metric(
+        "screensearch_budget_left_steps",
+        Kind.GAUGE,
+        "steps",
+        "Steps until the run has those asked for.",
+        of_run=True,
+    ),
+    Metric(
+        "screensearch_budget_left_states",
+        Kind.GAUGE,
+        "states",
+        "States until the run has those asked for.",
+        of_run=True,
     ),
     Metric(
         "screensearch_budget_left_plateau_steps",
         Kind.GAUGE,
         "steps",
         "Steps until the run ends, if they find no new state.",
+        of_run=True,
     ),
-    Metric("screensearch_budget_left_seconds", Kind.GAUGE, "seconds", "Time until the exploration stops."),
+    Metric(
+        "screensearch_budget_left_seconds",
+        Kind.GAUGE,
+        "seconds",
+        "Time until the exploration stops.",
+        of_run=True,
+    ),
     Metric(
         "screensearch_stopping", Kind.GAUGE, "", "1 once steps under way are finished and no more are taken."
     ),
@@ -140,6 +178,8 @@ METRICS = (
     ),
 )
 """All of them. The reference page is written from this."""
+
+OF_RUN = frozenset(metric.name for metric in METRICS if metric.of_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +194,16 @@ class Spread:
 
 Series = Mapping[tuple[str, ...], float] | Spread
 """The values of a metric by the values of its labels; a histogram has one series."""
+
+
+class Readable(Protocol):
+    """Figures that can be served, of a run or of a part of it."""
+
+    run: str
+    part: str  # the shard; empty if they are of the run
+
+    def read(self) -> Mapping[str, Series]:
+        """Every metric that it knows, by its name. Asked by any thread."""
 
 
 class Distribution:
@@ -201,10 +251,13 @@ class Metrics(Observer):
         seconds: float | None = None,
         part: str = "",
     ) -> None:
-        """`part` names the shard where a run has several; `seconds` is how long the exploration may take."""
+        """`seconds` is how long the exploration may take.
+
+        `part` names the shard of a run that may have several: then what is of the run is told elsewhere.
+        """
         self.run, self.part = run, part
         self._about = (environment, folder, version)
-        self._budget = shard.budget
+        self._budget, self._resolver = shard.budget, shard.resolver
         self._epoch = shard.log.epoch if isinstance(shard.log, Leased) else None
         self._ends = None if seconds is None else time.monotonic() + seconds
         self._waiting: Callable[[], int] = lambda: 0
@@ -215,7 +268,7 @@ class Metrics(Observer):
         self._steps: dict[str, int] = {each: counts.get(each, 0) for each in Outcome}
         self._starts: dict[str, int] = {Outcome.OK: counts.get(START, 0)}
         self._starts.update({each: counts.get(failed_start(each), 0) for each in START_FAILURES})
-        self._states, self._edges = graph.states, graph.edges
+        self._states, self._edges = self._resolver.states, graph.edges
         self._decide, self._act = Distribution(DECIDE_BOUNDS), Distribution(ACT_BOUNDS)
         self._commit, self._checkpoint = Distribution(DECIDE_BOUNDS), Distribution(DECIDE_BOUNDS)
         self._batch = Distribution(BATCH_BOUNDS)
@@ -227,7 +280,8 @@ class Metrics(Observer):
     # -- what the store tells -----------------------------------------------------------------
 
     def appended(self, sequence: int, entry: Entry, graph: StateGraph) -> None:
-        self._pending.append((sequence, entry, graph.states, graph.edges))
+        # The graph also has those states of other shards that a step from here has led to.
+        self._pending.append((sequence, entry, self._resolver.states, graph.edges))
 
     def committed(self, sequence: int, seconds: float) -> None:
         pending, entries = self._pending, 0
@@ -277,41 +331,46 @@ class Metrics(Observer):
     # -- what a reader gets -------------------------------------------------------------------
 
     def read(self) -> dict[str, Series]:
-        """Every metric that has a value now, by its name."""
+        """Every metric, by its name; of a part of a run, those that are not of the run."""
+        values = self._read()
+        return {name: values[name] for name in values.keys() - OF_RUN} if self.part else values
+
+    def _read(self) -> dict[str, Series]:
         with self._lock:
             return {
                 "screensearch_run_info": {self._about: 1.0},
-                "screensearch_steps_total": _by_label(self._steps),
-                "screensearch_starts_total": _by_label(self._starts),
-                "screensearch_states": _alone(self._states),
-                "screensearch_edges": _alone(self._edges),
+                "screensearch_steps_total": by_label(self._steps),
+                "screensearch_starts_total": by_label(self._starts),
+                "screensearch_states": alone(self._states),
+                "screensearch_edges": alone(self._edges),
                 "screensearch_decide_seconds": self._decide.read(),
                 "screensearch_act_seconds": self._act.read(),
                 "screensearch_batch_entries": self._batch.read(),
                 "screensearch_commit_seconds": self._commit.read(),
-                "screensearch_last_commit_timestamp_seconds": _alone(self._last_commit),
+                "screensearch_last_commit_timestamp_seconds": alone(self._last_commit),
                 "screensearch_checkpoint_seconds": self._checkpoint.read(),
-                "screensearch_queue_messages": _alone(self._waiting()),
-                "screensearch_steps_under_way": _alone(self._budget.under_way),
-                "screensearch_workers": _alone(len(self._workers)),
-                "screensearch_worker_starts_total": _by_label(self._worker_starts),
-                "screensearch_worker_failures_total": _by_label(self._worker_failures),
-                "screensearch_budget_left_steps": _alone(self._budget.left_steps()),
-                "screensearch_budget_left_states": _alone(self._budget.left_states()),
-                "screensearch_budget_left_plateau_steps": _alone(self._budget.left_plateau()),
-                "screensearch_budget_left_seconds": _alone(self._left_seconds()),
-                "screensearch_stopping": _alone(self._budget.stopping),
-                "screensearch_lease_epoch": _alone(self._epoch),
+                "screensearch_queue_messages": alone(self._waiting()),
+                "screensearch_steps_under_way": alone(self._budget.under_way),
+                "screensearch_workers": {("working",): float(len(self._workers))},
+                "screensearch_worker_starts_total": by_label(self._worker_starts),
+                "screensearch_worker_failures_total": by_label(self._worker_failures),
+                "screensearch_budget_left_steps": alone(self._budget.left_steps()),
+                "screensearch_budget_left_states": alone(self._budget.left_states()),
+                "screensearch_budget_left_plateau_steps": alone(self._budget.left_plateau()),
+                "screensearch_budget_left_seconds": alone(self._left_seconds()),
+                "screensearch_stopping": alone(self._budget.stopping),
+                "screensearch_lease_epoch": alone(self._epoch),
             }
 
     def _left_seconds(self) -> float | None:
         return None if self._ends is None else max(0.0, self._ends - time.monotonic())
 
 
-def _alone(value: float | None) -> Series:
+def alone(value: float | None) -> Series:
     """The one series of a metric without labels of its own; none if it has no value."""
     return {} if value is None else {(): float(value)}
 
 
-def _by_label(values: Mapping[str, int] | Mapping[int, int]) -> Series:
+def by_label(values: Mapping[str, int] | Mapping[int, int]) -> Series:
+    """A series for each value of the one label of a metric."""
     return {(str(label),): float(value) for label, value in values.items()}

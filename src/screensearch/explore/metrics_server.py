@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from screensearch.errors import PluginUnavailable, ScreenSearchError, SettingsError
 from screensearch.explore.budget import StopRule
-from screensearch.explore.metrics import Metrics
+from screensearch.explore.metrics import Metrics, Readable
 from screensearch.explore.store import ShardStore
 from screensearch.record.run import RunFolder
 
@@ -52,7 +52,7 @@ class MetricsServer:
 
     def __init__(self, address: str = "0") -> None:
         host, port = parse_listen_address(address)
-        self._shown: list[Metrics] = []
+        self._shown: list[Readable] = []
         self._server = _listen(host, port, _make_exposition(self._shown))
         self.url = _url(host, self._server.server_address[1])
         self._thread = threading.Thread(
@@ -60,13 +60,13 @@ class MetricsServer:
         )
         self._thread.start()
 
-    def show(self, metrics: Metrics) -> None:
-        """Show the figures of a shard from now on."""
+    def show(self, metrics: Readable) -> None:
+        """Show these figures from now on."""
         self._shown.append(metrics)
 
     @contextlib.contextmanager
-    def showing(self, metrics: Metrics) -> Iterator[None]:
-        """Show the figures of a shard while the body runs."""
+    def showing(self, metrics: Readable) -> Iterator[None]:
+        """Show these figures while the body runs."""
         self.show(metrics)
         try:
             yield
@@ -124,7 +124,7 @@ def _url(host: str, port: object) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
-def _make_exposition(shown: list[Metrics]) -> Exposition:
+def _make_exposition(shown: list[Readable]) -> Exposition:
     try:
         from screensearch.explore.exposition import Exposition
     except ImportError as problem:

@@ -72,6 +72,7 @@ class ShardStore:
         self.landings_ambiguity = 0.0
         self.worker_failures = 0  # since this store was opened
         self.observer = Observer()
+        self.durable = self.graph.sequence  # the number of the last entry that is
         self._checkpointed = self.graph.sequence
         self._failed: str | None = None
 
@@ -239,6 +240,7 @@ class ShardStore:
     def _commit(self) -> None:
         begun = time.perf_counter()
         self.log.commit()
+        self.durable = self.graph.sequence
         self.observer.committed(self.graph.sequence, time.perf_counter() - begun)
 
     @contextmanager

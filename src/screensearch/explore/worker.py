@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +55,17 @@ def back_off_seconds(turn: int) -> float:
     return min(FIRST_BACK_OFF_SECONDS * 2.0 ** (turn - 1), LONGEST_BACK_OFF_SECONDS)
 
 
-async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
+def _anywhere(world: Environment) -> None:
+    """A worker beside its owner has all that it needs."""
+
+
+async def carry_out(
+    assignment: Assignment, store: Store, *, check: Callable[[Environment], None] = _anywhere
+) -> Failed | None:
     """Be the worker of an assignment until the run has enough; or say why it cannot go on.
 
-    From now on this process logs as a worker does.
+    `check` raises where this environment cannot be explored in this place. From now on this process logs as
+    a worker does.
     """
     settings = settings_from_document(assignment.settings)
     redact = redacting_text(settings.redact)
@@ -68,6 +75,7 @@ async def carry_out(assignment: Assignment, store: Store) -> Failed | None:
     try:
         world = open_environment(assignment.environment, means_of(settings))
         try:
+            check(world)
             await work(
                 world,
                 store,
@@ -173,6 +181,11 @@ def means_of(settings: Settings) -> Means:
     return Means(
         screenshots=settings.explore.screenshots == "all", app=settings.app, desktop=settings.desktop
     )
+
+
+def takes_notes(world: Environment, settings: Settings) -> bool:
+    """Whether a worker writes into the folder of its run, besides pictures: the truth, or lines."""
+    return isinstance(world, TruthTeller) or (bool(settings.app.coverage) and isinstance(world, Measured))
 
 
 def _moving(where: Whereabouts, witnesses: Sequence[Witness]) -> Witness:

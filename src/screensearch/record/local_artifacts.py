@@ -11,6 +11,9 @@ from screensearch.errors import FormatError, StoreFailed
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.pictures import NameMemory, decode_picture, encode_picture, name_of, place_of
 
+MARKERS = "runs"
+"""The folder of the marks, one for each run on a cluster: a name that no picture's folder has."""
+
 
 class LocalArtifacts:
     """A folder of PNG files, ``ab/cdef….png``. Any number of processes may write to it at once."""
@@ -91,6 +94,28 @@ class LocalArtifacts:
             raise StoreFailed(
                 f"cannot keep artifacts in {self.folder}: {problem}; choose a folder that can be written"
             ) from problem
+
+    def mark(self, run: str) -> None:
+        """Leave a sign that a run keeps its artifacts here: whoever sees it has this folder, and no other."""
+        marker = self._marker(run)
+        try:
+            marker.parent.mkdir(parents=True, exist_ok=True)
+            write_durably(marker, b"")
+            sync_folder(marker.parent)
+        except OSError as problem:
+            raise StoreFailed(f"cannot keep artifacts in {self.folder}: {problem}") from problem
+
+    def is_marked(self, run: str) -> bool:
+        """Whether this is the folder that was marked for a run. Makes nothing."""
+        try:
+            return self._marker(run).exists()
+        except PermissionError:
+            return False
+        except OSError as problem:
+            raise StoreFailed(f"cannot look into {self.folder}: {problem}") from problem
+
+    def _marker(self, run: str) -> Path:
+        return self.folder / MARKERS / run
 
     def _make_durable(self, name: str, image: Image) -> None:
         path = self.path(name)

@@ -4,18 +4,21 @@ An owner holds two things. Its token in the row of the log makes its writes coun
 that alone keeps the log safe. A lock of its session tells others that it is there, so that they do not take
 the log from an owner that is at work. The lock is gone with the connection; an owner that lost it has some
 time to come back, unless it is known to have ended.
+
+A token begins with the id of its exploration. On a cluster an exploration has one owner after another: each
+may replace the one before without asking, and none but those.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import time
-import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from screensearch.errors import RunBusy
+from screensearch.errors import RunBusy, RunContended
 from screensearch.record.postgres_session import ConnectionLost, Session, StaleOwner
 
 RECONNECT_SECONDS = 30.0
@@ -41,6 +44,7 @@ _HOLDERS = (
     "database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND "
     f"((classid::bigint << 32) | objid::bigint) = {_LOCK}"
 )
+_AT_WORK = f"SELECT run, holder FROM logs WHERE EXISTS (SELECT 1 {_HOLDERS.replace('%s', 'logs.id')})"
 _NAMED = (
     "FROM pg_stat_activity WHERE application_name = %s AND datname = current_database() "
     "AND pid <> pg_backend_pid()"
@@ -64,8 +68,16 @@ class Lease:
         return self.log, self.epoch, self.token
 
 
-def new_token() -> str:
-    return uuid.uuid4().hex
+def new_token(exploration: str = "") -> str:
+    """Of an owner in an exploration, which is its only one unless it is named.
+
+    With its id, of 16 characters, the name of a connection keeps within the 63 that a server allows it.
+    """
+    return f"{exploration or secrets.token_hex(8)}.{secrets.token_hex(12)}"
+
+
+def _exploration(token: str) -> str:
+    return token.partition(".")[0]
 
 
 def session_name(token: str) -> str:
@@ -73,8 +85,14 @@ def session_name(token: str) -> str:
     return f"screensearch owner {token}"
 
 
-def take_lease(session: Session, log: int, token: str, name: str, *, take_over: bool) -> Lease:
-    """Become the owner of a log. One that is at work is left alone, unless it is to be replaced."""
+def take_lease(
+    session: Session, log: int, token: str, name: str, *, take_over: bool, again: bool = False
+) -> Lease:
+    """Become the owner of a log. One that is at work is left alone, unless it is to be replaced.
+
+    It is with `take_over`, and always if it is of the same exploration. If that has had the log before
+    (`again`), whoever else is its owner now has taken it from there, and keeps it, at work or not.
+    """
     epoch, before, holder, place, age = session.rows(
         "SELECT epoch, token, holder, place, "
         "coalesce(extract(epoch FROM clock_timestamp() - renewed), 0)::float8 FROM logs WHERE id = %s",
@@ -82,11 +100,14 @@ def take_lease(session: Session, log: int, token: str, name: str, *, take_over: 
     )[0]
     who = f"{name} in {session.where} is owned by {holder}"
     remedy = "wait for it or stop it, or take it over (`explore --resume --take-over`) if you know it is gone"
+    take_over = take_over or _exploration(before) == _exploration(token)
+    if before and again and not take_over:
+        raise RunBusy(f"{who}, which took it over from this exploration: {remedy}")
     _watch_client(session)
     locked = _lock(session, log)
     if not locked:
         if not take_over:
-            raise RunBusy(f"{who}: {remedy}")
+            raise RunBusy(f"{who}: {remedy}") if before else _contended(session, name)
         _end(session, _HOLDERS, log)
     if before and not take_over and _may_come_back(before, place, age):
         raise RunBusy(f"{who}, which lost its connection and was heard of {age:.0f} s ago: {remedy}")
@@ -97,7 +118,7 @@ def take_lease(session: Session, log: int, token: str, name: str, *, take_over: 
         *(log, epoch, before),
     )
     if taken is None:
-        raise RunBusy(f"{name} in {session.where} was taken by another process at this moment")
+        raise _contended(session, name)
     if not locked:
         _insist_on_lock(session, log, name)
     _mine.add(token)
@@ -129,9 +150,25 @@ def release_lease(session: Session, lease: Lease) -> None:
     session.run([("SELECT pg_advisory_unlock_all()", ())])
 
 
+def owners_at_work(session: Session) -> list[str]:
+    """Who writes to any log of the database, for people."""
+    return [f"{holder} writes run {run}" for run, holder in session.rows(f"{_AT_WORK} ORDER BY id")]
+
+
+def end_leases(session: Session) -> None:
+    """Take every log from its owner, for nobody, once the transaction commits. Nobody writes until then."""
+    session.run([("UPDATE logs SET epoch = epoch + 1, token = ''", ())])
+
+
 def forget_lease(lease: Lease) -> None:
     """This process will not use it any more."""
     _mine.discard(lease.token)
+
+
+def _contended(session: Session, name: str) -> RunContended:
+    return RunContended(
+        f"{name} in {session.where} is being opened or closed by another process at this moment: try again"
+    )
 
 
 def _lock(session: Session, log: int) -> bool:
@@ -143,7 +180,7 @@ def _insist_on_lock(session: Session, log: int, name: str) -> None:
     until = time.monotonic() + INSIST_SECONDS
     while not _lock(session, log):
         if time.monotonic() > until:
-            raise RunBusy(f"{name} in {session.where} is taken over by another process at this moment")
+            raise _contended(session, name)
         _end(session, _HOLDERS, log)
 
 

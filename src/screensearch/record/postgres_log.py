@@ -8,7 +8,7 @@ which every statement that writes checks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
@@ -18,7 +18,7 @@ from screensearch.record.checkpoints import KEPT_GRAPHS, check_new, pack_graph
 from screensearch.record.format import check_text, encode_entry, encode_screen, metadata_fields
 from screensearch.record.log import DuplicateEntry, row_of
 from screensearch.record.postgres_batch import Batch, Numbers, digest_texts, to_text
-from screensearch.record.postgres_lease import Lease, forget_lease, new_token, session_name, take_lease
+from screensearch.record.postgres_lease import Lease, new_token, release_lease, session_name, take_lease
 from screensearch.record.postgres_reading import PostgresReading
 from screensearch.record.postgres_schema import check_tables, find_log, log_name, make_log, migrate
 from screensearch.record.postgres_sending import Sender
@@ -59,32 +59,45 @@ class PostgresLog(PostgresReading):
         Session(url, "screensearch", writes=True).close()
 
     @classmethod
-    def create(cls, url: str, run: str, shard: str) -> PostgresLog:
+    def create(cls, url: str, run: str, shard: str, *, exploration: str = "") -> PostgresLog:
         """A new, empty log, opened for writing. Makes the tables too, where there are none."""
-        token = new_token()
+        token = new_token(exploration)
         with _session(url, session_name(token), writes=True) as session:
             migrate(session)
             log = make_log(session, run, shard)
             return cls._owned(session, take_lease(session, log, token, log_name(run, shard), take_over=False))
 
     @classmethod
-    def open_to_write(cls, url: str, run: str, shard: str, *, take_over: bool = False) -> PostgresLog:
-        """Open as the owner. One that is at work is left alone, unless it is to be replaced (`take_over`)."""
-        token = new_token()
+    def open_to_write(
+        cls,
+        url: str,
+        run: str,
+        shard: str,
+        *,
+        take_over: bool = False,
+        exploration: str = "",
+        again: bool = False,
+    ) -> PostgresLog:
+        """Open as the owner, for an exploration; who is replaced for that is said by `take_lease`."""
+        token = new_token(exploration)
         with _session(url, session_name(token), writes=True) as session:
             if check_tables(session, behind=True):
                 migrate(session)
             log = find_log(session, run, shard)
+            name = log_name(run, shard)
             return cls._owned(
-                session, take_lease(session, log, token, log_name(run, shard), take_over=take_over)
+                session, take_lease(session, log, token, name, take_over=take_over, again=again)
             )
 
     @classmethod
     def _owned(cls, session: Session, lease: Lease) -> PostgresLog:
         try:
+            check_tables(session)  # which may have changed meanwhile; from now on, that ends the lease
             return cls(session, lease.log, lease)
         except BaseException:
-            forget_lease(lease)  # or it would seem to be in use for as long as this process lives
+            # Or it would seem to be in use, for as long as this process lives.
+            with suppress(StoreFailed):
+                release_lease(session, lease)
             raise
 
     @classmethod
@@ -95,11 +108,21 @@ class PostgresLog(PostgresReading):
 
     @classmethod
     def shards(cls, url: str, run: str) -> list[str]:
-        """The names of a run's shards."""
+        """The names of a run's shards; none where there are no tables. Those may be behind this version."""
         session = Session(url, "screensearch reader")
         try:
-            check_tables(session)
+            if not check_tables(session, behind=True):
+                return []
             return [name for (name,) in session.rows("SELECT shard FROM logs WHERE run = %s", run)]
+        finally:
+            session.close()
+
+    @classmethod
+    def check_to_write(cls, url: str, run: str, shard: str) -> None:
+        """Raise when there is no log that `open_to_write` could open, whoever owns it. Changes nothing."""
+        session = Session(url, "screensearch reader")
+        try:
+            find_log(session, run, shard, behind=True)
         finally:
             session.close()
 

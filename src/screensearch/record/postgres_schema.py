@@ -13,9 +13,10 @@ row of a screen or a signature with every entry that names it.
 
 from __future__ import annotations
 
-from screensearch.errors import FormatError, NewerFormat, RunNotFound, StoreFailed
+from screensearch.errors import FormatError, NewerFormat, RunBusy, RunNotFound, StoreFailed
 from screensearch.record.format import FORMAT_VERSION, check_version
-from screensearch.record.postgres_session import SCHEMA, STALE, Session
+from screensearch.record.postgres_lease import end_leases, owners_at_work
+from screensearch.record.postgres_session import SCHEMA, STALE, ConnectionLost, Session
 
 _TRUTH_TABLES = ("entries", "decisions", "signatures", "metadata", "screens", "checkpoints")
 _MIGRATION_LOCK = int.from_bytes(b"SScrMigr", "big")
@@ -114,7 +115,15 @@ END $$;
 )
 
 MIGRATIONS = (_FIRST,)
-"""Number n leads from version n to version n + 1. What was released is never changed."""
+"""Number n leads from version n to version n + 1. What was released is never changed.
+
+In every version `logs` has `id`, `run`, `shard`, `format` and the columns of the lease, and `fence` means the
+same: by these versions meet each other.
+"""
+
+
+class NotMigrated(StoreFailed, FormatError):
+    """The tables could not be brought to this version, and are as they were: to wait does not help."""
 
 
 def check_tables(session: Session, *, behind: bool = False) -> bool:
@@ -129,26 +138,55 @@ def check_tables(session: Session, *, behind: bool = False) -> bool:
 
 
 def migrate(session: Session) -> None:
-    """Bring the tables to this version, once, whoever else tries to. After a failure, close the session."""
-    if _version(session) == len(MIGRATIONS):
+    """Bring the tables to this version, once, whoever else tries to. After a failure, close the session.
+
+    Owners of an earlier version that are at work are left alone: `RunBusy`. One that cannot be seen, since it
+    has lost its connection, is refused when it comes back, as if another had taken its log over.
+    """
+    done = _version(session)
+    if done == len(MIGRATIONS):
         return
     session.run([("BEGIN", ())])
-    with session.patience():
+    with session.patience("lock_timeout"):  # whoever is first may have much to do
         session.rows("SELECT pg_advisory_xact_lock(%s)", _MIGRATION_LOCK)
-        session.script(
-            f"CREATE SCHEMA IF NOT EXISTS {SCHEMA};"
-            "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, made timestamptz)"
+    try:
+        with session.patience():
+            # First in any case: until then, the server's process remembers what was not there before.
+            session.script(
+                f"CREATE SCHEMA IF NOT EXISTS {SCHEMA};"
+                "CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY, made timestamptz)"
+            )
+            done = _version(session)
+            if 0 < done < len(MIGRATIONS):
+                _refuse_those_before(session, done)
+            for number in range(done, len(MIGRATIONS)):
+                session.script(MIGRATIONS[number])
+                session.run([("INSERT INTO migrations VALUES (%s, now())", (number + 1,))])
+        session.commit()
+    except ConnectionLost:
+        raise
+    except StoreFailed as problem:
+        raise NotMigrated(
+            f"the tables in {session.where} could not be brought from version {done} to version "
+            f"{len(MIGRATIONS)}: {problem}; they are as they were: mend that, and resume the run again"
+        ) from problem
+
+
+def _refuse_those_before(session: Session, done: int) -> None:
+    """Let no owner of an earlier version write to the tables that this transaction makes."""
+    if at_work := owners_at_work(session):
+        raise RunBusy(
+            f"the tables in {session.where} are of version {done} and have to be brought to version "
+            f"{len(MIGRATIONS)}, but an earlier screensearch is at work there: {'; '.join(at_work)}: stop "
+            "those runs first, and go on with them by this version"
         )
-        for number in range(_version(session), len(MIGRATIONS)):
-            session.script(MIGRATIONS[number])
-            session.run([("INSERT INTO migrations VALUES (%s, now())", (number + 1,))])
-    session.commit()
+    end_leases(session)
 
 
-def find_log(session: Session, run: str, shard: str) -> int:
-    """The number of a log; `RunNotFound` when there is none. Changes nothing."""
+def find_log(session: Session, run: str, shard: str, *, behind: bool = False) -> int:
+    """The number of a log; `RunNotFound` when there is none. Changes nothing. `behind`: as `check_tables`."""
     name, found = log_name(run, shard), []
-    if check_tables(session):
+    if check_tables(session, behind=behind):
         found = session.rows("SELECT id, format FROM logs WHERE run = %s AND shard = %s", run, shard)
     if not found:
         raise RunNotFound(f"{name} is not in {session.where}")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from screensearch.errors import StoreFailed
+from screensearch.errors import AcknowledgedLost, StoreFailed
 from screensearch.record import postgres_lease
 from screensearch.record.postgres_batch import NUMBERS, Batch
 from screensearch.record.postgres_lease import Lease, forget_lease, release_lease, resume_lease
@@ -39,7 +39,7 @@ class Sender:
         self._kept = self._numbers()  # of each table the last number that is committed
         self._renewed = time.monotonic()
         self._unknown = False  # a commit was sent, and what became of it was not heard
-        self._over: str | None = None  # why nothing can be written any more
+        self._over: StoreFailed | None = None  # why nothing can be written any more
         self._closed = False
 
     @property
@@ -53,7 +53,7 @@ class Sender:
     def check(self) -> None:
         """Raise if nothing can be written."""
         if self._over is not None:
-            raise StoreFailed(self._over)
+            raise self._over
         if self._closed:
             raise StoreFailed(f"{self.where} is closed")
         if self._unknown:
@@ -116,7 +116,7 @@ class Sender:
     def rollback(self) -> None:
         """Drop the batch."""
         if self._unknown:
-            self._over = (
+            self._over = StoreFailed(
                 f"whether the last batch for {self.where} was kept is not known, and it was given up: open "
                 "the log again to see"
             )
@@ -192,10 +192,10 @@ class Sender:
             return False
         if found == after and self._unknown and self._is_ours():
             return True
-        self._over = self._what_is_lost(found)
+        self._over = AcknowledgedLost(self._what_is_lost(found))
         self.session.run([("ROLLBACK", ())])
         self.batch, self._unknown = Batch(), False
-        raise StoreFailed(self._over)
+        raise self._over
 
     def _is_ours(self) -> bool:
         """Whether the last entry of the batch is the one that has its number."""

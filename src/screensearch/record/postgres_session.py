@@ -280,13 +280,17 @@ class Session:
                 self.run([("ROLLBACK", ())])
 
     @contextmanager
-    def patience(self) -> Iterator[None]:
-        """Let statements of the open transaction take long, as those that read everything do."""
-        self.run([("SET LOCAL statement_timeout = 0", ())])
+    def patience(self, *others: str) -> Iterator[None]:
+        """Let statements of the open transaction take long, as those that read everything do.
+
+        `others` are further limits of the session that do not count meanwhile, such as ``lock_timeout``.
+        """
+        limits = ("statement_timeout", *others)
+        self.run([(f"SET LOCAL {each} = 0", ()) for each in limits])
         self._connection.silence_seconds = LONGEST_SECONDS
         try:
             yield
-            self.run([(f"SET LOCAL statement_timeout = '{_SESSION['statement_timeout']}'", ())])
+            self.run([(f"SET LOCAL {each} = '{_SESSION[each]}'", ()) for each in limits])
         finally:
             self._connection.silence_seconds = SILENCE_SECONDS
 

@@ -151,10 +151,10 @@ def read_manifest(folder: Path) -> Manifest:
     return _decode_manifest(folder / _MANIFEST, content)
 
 
-def open_run_folder(folder: Path) -> RunFolder:
-    """Find a run and check, from its bytes alone, that this version can read it."""
+def open_run_folder(folder: Path, *, to_write: bool = False) -> RunFolder:
+    """Find a run and check, from its bytes alone, that this version can read it, or go on with it."""
     run = RunFolder(folder, read_manifest(folder))
-    run.store.check(owned=owner_of(folder) is not None)
+    run.store.check(owned=owner_of(folder) is not None, to_write=to_write)
     return run
 
 
@@ -184,7 +184,7 @@ def _decode_manifest(path: Path, content: bytes) -> Manifest:
 @contextmanager
 def own(folder: Path) -> Iterator[RunFolder]:
     """Be the one process that writes to a run. The kernel frees it when the process ends, in any way."""
-    run = open_run_folder(folder)
+    run = open_run_folder(folder, to_write=True)
     remedy = "check its permissions and free space, or copy it to a place that can be written"
     with _translated("own", folder, remedy):
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -196,7 +196,7 @@ def own(folder: Path) -> Iterator[RunFolder]:
                     "wait for it, stop it, or explore into another folder"
                 )
             _held.add(handle)
-            run.store.check(owned=False)
+            run.store.check(owned=False, to_write=True)
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         try:

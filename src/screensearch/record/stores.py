@@ -31,8 +31,11 @@ class Store(Protocol):
         """Make an empty log. There must be none yet."""
         ...
 
-    def check(self, *, owned: bool) -> None:
-        """Raise when there is no log, or one that this version cannot read. Changes nothing."""
+    def check(self, *, owned: bool, to_write: bool = False) -> None:
+        """Raise when there is no log, or one that this version cannot read. Changes nothing.
+
+        One that can only be read once `open_to_write` has brought it up to date will do `to_write`.
+        """
         ...
 
     def shards(self) -> list[int]:
@@ -94,7 +97,8 @@ class SqliteStore:
         found = (_SHARD_FILE.fullmatch(path.name) for path in self.path.parent.glob("log-*.sqlite"))
         return [0, *sorted(int(name["shard"]) for name in found if name)]
 
-    def check(self, *, owned: bool) -> None:
+    def check(self, *, owned: bool, to_write: bool = False) -> None:
+        del to_write
         for shard in self.shards():
             check_log_file(self._file(shard), owned=owned)
 
@@ -124,13 +128,15 @@ class PostgresStore:
     url: str
     run: str
     shard: int = 0
+    exploration: str = ""  # whose owners replace each other without asking (`postgres_lease`)
 
     @property
     def _shard(self) -> str:
         return str(self.shard or "")
 
     def create(self) -> None:
-        _postgres_log().create(self.url, self.run, self._shard).close()
+        log = _postgres_log().create(self.url, self.run, self._shard, exploration=self.exploration)
+        log.close()
 
     def shards(self) -> list[int]:
         """The shards of the run, in order of their numbers."""
@@ -140,8 +146,11 @@ class PostgresStore:
         """The sequence number of this shard's latest entry that is durable, also while it has an owner."""
         return _postgres_log().how_far(self.url, self.run, self._shard)
 
-    def check(self, *, owned: bool) -> None:
-        self.open_to_read(owned=owned).close()
+    def check(self, *, owned: bool, to_write: bool = False) -> None:
+        if to_write:
+            _postgres_log().check_to_write(self.url, self.run, self._shard)
+        else:
+            self.open_to_read(owned=owned).close()
 
     def open_to_read(self, *, owned: bool) -> Log:
         """This shard; the first one stands for the whole run, whose shards are then read as one."""
@@ -151,9 +160,14 @@ class PostgresStore:
             lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
         )
 
-    def open_to_write(self, *, take_over: bool = False) -> PostgresLog:
-        """This shard, for its owner."""
-        return _postgres_log().open_to_write(self.url, self.run, self._shard, take_over=take_over)
+    def open_to_write(self, *, take_over: bool = False, again: bool = False) -> PostgresLog:
+        """This shard, for its owner; `again` if the exploration has had it before."""
+        return _postgres_log().open_to_write(
+            *(self.url, self.run, self._shard),
+            take_over=take_over,
+            exploration=self.exploration,
+            again=again,
+        )
 
     def discard(self) -> None:
         _postgres_log().drop(self.url, self.run, self._shard)

@@ -93,7 +93,7 @@ def explore_here(order: Order, on_progress: Callable[[Progress], None]) -> Summa
 def holds_a_run(folder: Path) -> bool:
     """Whether there is a run to go on with."""
     try:
-        open_run_folder(folder)
+        open_run_folder(folder, to_write=True)
     except RunNotFound:
         return False
     return True

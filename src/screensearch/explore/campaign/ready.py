@@ -131,7 +131,7 @@ def _check_walls(run: PlannedRun) -> None:
 def _check_folder(run: PlannedRun, folder: Path, *, known: bool) -> None:
     """A run that is there must be the one that the file describes."""
     try:
-        there = open_run_folder(folder)
+        there = open_run_folder(folder, to_write=True)
     except RunNotFound:
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
             raise CampaignRefused(

@@ -1,0 +1,106 @@
+"""What a run on a cluster shows to Prometheus: the conductor what is of the run, each owner its shard."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from screensearch.cluster.account import Counts
+from screensearch.cluster.names import ENDED, RESTS, STARTS, WAITS, WORKS, Job, WorkerView
+from screensearch.explore.budget import StopRule
+from screensearch.explore.metrics import Readable, Series, alone, by_label
+from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
+from screensearch.explore.progress import Figures
+
+NEXT_PORTS = 16
+"""Where a port is taken, as by another part of a run on the same node, so many after it are tried."""
+
+
+STATES = {WORKS: "working", WAITS: "waiting", STARTS: "starting", RESTS: "resting", ENDED: "ended"}
+"""The states of workers, as labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A run as its conductor knows it."""
+
+    counts: Counts
+    workers: tuple[WorkerView, ...]
+    figures: Figures
+    seconds: float  # of this exploration
+    discovered_at: int  # steps when the latest state was found
+
+
+class RunMetrics:
+    """The figures that are of a run, and not of one of its shards."""
+
+    part = ""
+
+    def __init__(self, job: Job, moment: Callable[[], Moment]) -> None:
+        self.run = job.run
+        self._about = (job.environment, job.folder, job.version)
+        self._stop = job.stop
+        self._moment = moment
+
+    def read(self) -> dict[str, Series]:
+        now = self._moment()
+        states = Counter(each.state for each in now.workers)
+        return {
+            "screensearch_run_info": {self._about: 1.0},
+            "screensearch_workers": by_label({label: states[state] for state, label in STATES.items()}),
+            "screensearch_worker_starts_total": by_label(now.counts.starts),
+            "screensearch_worker_failures_total": by_label(now.counts.failures),
+            "screensearch_owner_replacements_total": alone(now.counts.replacements),
+            **_left(self._stop, now),
+        }
+
+
+def _left(rule: StopRule, now: Moment) -> dict[str, Series]:
+    """What is left until each of the rules that were given ends the exploration."""
+    steps, states = now.figures.steps, now.figures.states
+    return {
+        f"screensearch_budget_left_{name}": alone(None if asked is None else max(0.0, asked - spent))
+        for name, asked, spent in (
+            ("steps", rule.steps, steps),
+            ("states", rule.states, states),
+            ("plateau_steps", rule.plateau, steps - now.discovered_at),
+            ("seconds", rule.seconds, now.seconds),
+        )
+    }
+
+
+def serve(asked: str, shown: Readable, *, before: str = "") -> MetricsServer | None:
+    """Serve figures on this node, at the port that was asked for or one after it; None if nowhere.
+
+    `before` is where an earlier life of the same actor served them: there again, if possible.
+    """
+    for address in _addresses(asked, before):
+        with contextlib.suppress(MetricsUnavailable):  # the port is taken, or this node has no such address
+            server = MetricsServer(address)
+            server.show(shown)
+            return server
+    return None
+
+
+def _addresses(asked: str, before: str) -> Iterator[str]:
+    host, port = parse_listen_address(asked)
+    host = f"[{host}]" if ":" in host else host
+    if before:
+        yield f"{host}:{urlsplit(before).port}"
+    if port:
+        yield from (f"{host}:{each}" for each in range(port, min(port + NEXT_PORTS, 65_536)))
+    yield f"{host}:0"
+    yield "0"
+
+
+def url_of(server: MetricsServer | None, node: str) -> str:
+    """Where figures can be read, from other nodes too if it listens for them; empty if nowhere."""
+    if server is None:
+        return ""
+    for everywhere in ("//0.0.0.0:", "//[::]:"):
+        if everywhere in server.url:
+            return server.url.replace(everywhere, f"//{node}:")
+    return server.url
