@@ -15,9 +15,6 @@ from postgres_server import PostgresServer
 from process_faults import Gone
 from struck import BACK_SECONDS, Struck, TooLate, at_once
 
-from screensearch.errors import RunBusy, StoreFailed
-from screensearch.record.stores import PostgresStore
-
 CONNECTED_SECONDS = 10.0
 """Within these an owner is connected, or there is none any more."""
 
@@ -88,34 +85,29 @@ class DatabaseFaults:
         raise TooLate("no owner is connected any more")
 
     def take_log(self) -> Struck:
-        """Another process of its exploration takes the log of an owner that is at work, and leaves it again.
+        """The lease of a log goes to another of its exploration; its owner is not told, and keeps its way.
 
-        That owner is stale then, does not know it, and nobody is in its way to the log: what it writes next
-        comes to the fence. It has to go.
+        What it writes next comes to the fence, which alone is left to refuse it. Then it has to go.
         """
-        store, owner = self._busy_owner()
-        gone, until = Gone(owner), time.monotonic() + CONNECTED_SECONDS
-        while True:
-            try:
-                store.open_to_write().close()
-                return Struck(time.monotonic_ns(), lambda: gone.wait("the owner whose log was taken"))
-            except (StoreFailed, RunBusy):  # the server is on its way back, or the owner was quicker
-                if time.monotonic() > until:
-                    raise
+        log, epoch, owner = self._busy_owner()
+        gone = Gone(owner)
+        if not self._ask(
+            "UPDATE screensearch.logs SET epoch = epoch + 1, token = split_part(token, '.', 1) || '.taken' "
+            f"WHERE id = {log} AND epoch = {epoch} RETURNING epoch"
+        ):
+            raise TooLate("the log has another owner, or its server is away")
+        return Struck(time.monotonic_ns(), lambda: gone.wait("the owner whose log was taken"))
 
-    def _busy_owner(self) -> tuple[PostgresStore, int]:
-        """The log of an owner, as soon as one is seen to write, and its process."""
+    def _busy_owner(self) -> tuple[int, int, int]:
+        """Of an owner, as soon as one is seen to write: its log, its epoch and its process."""
         until, before = time.monotonic() + CONNECTED_SECONDS, dict[int, int]()
         while time.monotonic() < until:
-            for log, run, shard, token, holder, last in self._ask(
-                "SELECT id, run, shard, token, holder, "
-                "(SELECT max(seq) FROM screensearch.entries WHERE log = id) "
+            for log, epoch, holder, last in self._ask(
+                "SELECT id, epoch, holder, (SELECT max(seq) FROM screensearch.entries WHERE log = id) "
                 "FROM screensearch.logs WHERE token <> ''"
             ):
                 if last is not None and before.setdefault(log, last) < last:
-                    number, exploration = int(shard or 0), token.partition(".")[0]
-                    store = PostgresStore(self._database.url(), run, number, exploration)
-                    return store, int(holder.split()[1])  # "process … on …"
+                    return log, epoch, int(holder.split()[1])  # "process … on …"
             time.sleep(0.02)
         raise TooLate("no owner writes any more")
 
@@ -123,7 +115,7 @@ class DatabaseFaults:
         """What the server answers; nothing while it is away."""
         with (
             suppress(psycopg.OperationalError),
-            closing(psycopg.connect(self._database.url(), connect_timeout=5)) as connection,
+            closing(psycopg.connect(self._database.url(), autocommit=True, connect_timeout=5)) as connection,
         ):
             return connection.execute(query).fetchall()
         return []

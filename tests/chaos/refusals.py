@@ -24,9 +24,9 @@ CREATE TRIGGER audit AFTER UPDATE ON screensearch.logs FOR EACH ROW
 SERVER_SETTINGS = {"log_connections": "on", "log_line_prefix": "%a "}
 
 _LINES = re.compile(
-    r"LOG:  lease (?P<log>\d+) is taken by (?P<taker>\w+)$"
-    r"|LOG:  connection authorized: .*application_name=screensearch owner (?P<caller>\w+)$"
-    r"|^screensearch owner (?P<refused>\w+) ERROR:  epoch \d+ of log \d+ is over$",
+    r"LOG:  lease (?P<log>\d+) is taken by (?P<taker>[\w.]+)$"
+    r"|LOG:  connection authorized: .*application_name=screensearch owner (?P<caller>[\w.]+)$"
+    r"|^screensearch owner (?P<refused>[\w.]+) ERROR:  epoch \d+ of log \d+ is over$",
     re.MULTILINE,
 )
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -22,6 +22,9 @@ from networks import Network
 from redis_server import RedisServer, redis_server
 
 START_SECONDS = 150.0
+MOST_STARTS = 3
+"""Where much is busy, a raylet gives its agent up after 15 s, and ends."""
+
 END_SECONDS = 20.0
 STORE_BYTES = 80_000_000
 
@@ -47,6 +50,10 @@ os.environ.update(
         "RAY_health_check_failure_threshold": "3",
     }
 )
+
+
+class NotStarted(RuntimeError):
+    """A node that was to start has ended, or is not done."""
 
 
 class Node:
@@ -79,11 +86,14 @@ class Node:
         self.process.wait()
 
     def wait_until_started(self) -> None:
-        until = time.monotonic() + START_SECONDS
+        until, began = time.monotonic() + START_SECONDS, False
         while "Ray runtime started" not in self.said():
-            if self.process.poll() is not None or time.monotonic() > until:
+            running = any(map(_is_raylet, self.processes()))
+            ended = self.process.poll() is not None or (began and not running)  # Ray would wait for that one
+            if ended or time.monotonic() > until:
                 self.kill()
-                raise RuntimeError(f"a node did not start:\n{self.said()}")
+                raise NotStarted(f"a node did not start:\n{self.said()}")
+            began = began or running
             time.sleep(0.1)
 
     def wait_until_ended(self, seconds: float = END_SECONDS) -> None:
@@ -132,9 +142,9 @@ class RayCluster:
         if self.storage is not None:
             options += ["--redis-username=default", f"--redis-password={self.storage.password}"]
             environment["RAY_REDIS_ADDRESS"] = self.storage.address
-        head = self._start(1, self.network.address, [], *options, slots=0, environment=environment)
-        head.wait_until_started()
-        return head
+        return _persistently(
+            lambda: self._start(1, self.network.address, [], *options, slots=0, environment=environment)
+        )
 
     def restart_head(self) -> None:
         """Start a head at the address of the one that was killed. Without storage, it knows no nodes."""
@@ -169,11 +179,13 @@ class RayCluster:
 
     def add_node(self, slots: int) -> Node:
         """Another machine."""
-        number = next(self._numbers)
-        ip, where = self.network.add(number)
-        node = self._start(number, ip, where, f"--address={self.address}", slots=slots)
-        self.nodes.append(node)
-        node.wait_until_started()
+
+        def start() -> Node:
+            number = next(self._numbers)
+            ip, where = self.network.add(number)
+            return self._start(number, ip, where, f"--address={self.address}", slots=slots)
+
+        self.nodes.append(node := _persistently(start))
         return node
 
     def processes(self) -> list[int]:
@@ -189,6 +201,27 @@ class RayCluster:
     def stop(self) -> None:
         for node in (*self.nodes, *self.left, self.head):
             node.kill()
+
+
+def _persistently(start: Callable[[], Node]) -> Node:
+    """A node that has started, perhaps not at the first try."""
+    for attempt in range(1, MOST_STARTS + 1):
+        node = start()
+        try:
+            node.wait_until_started()
+        except NotStarted:
+            if attempt == MOST_STARTS:
+                raise
+        else:
+            break
+    return node
+
+
+def _is_raylet(process: int) -> bool:
+    try:
+        return os.readlink(f"/proc/{process}/exe").endswith("/raylet")
+    except OSError:
+        return False
 
 
 def free_port() -> int:
