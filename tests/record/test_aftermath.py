@@ -17,7 +17,7 @@ ROOMS = Path(__file__).parent, Path(__file__).parents[1] / "cluster"
 DATABASE = """
 from postgres_server import postgres_server
 with postgres_server() as server:
-    say(server.process, server._folder)
+    say(server.process, server._data.parent)
 """
 PROCESSES = """
 import os, pathlib, subprocess, tempfile
