@@ -88,7 +88,9 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
         return self._run.view().phase == "ended"
 
     def _was_given_up(self, process: int) -> bool:
-        return process not in _processes(self._run.view())
+        """Whether all are at work without it: a conductor that was started anew may not know it yet."""
+        view = self._run.view()
+        return at_work(view) and process not in _processes(view)
 
 
 def _processes(view: View) -> set[int]:
