@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from begun import begin, nothing
+from begun import begin, nothing, wait_until
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
@@ -61,11 +59,6 @@ def known_to_nodes(cluster: RayCluster) -> None:
 
     connect(cluster.address)
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    while not condition():
-        time.sleep(0.1)
 
 
 def test_ray_tells_a_process_that_is_mute_from_an_actor_that_waits_for_a_slot() -> None:

@@ -37,6 +37,7 @@ NODE = "ray.io/node-id"
 
 KNOCK_SECONDS = 5.0
 AGAIN_SECONDS = 1.0
+LOOK_SECONDS = 0.2
 
 Found = TypeVar("Found")
 
@@ -153,7 +154,7 @@ def _check_is_node(address: str) -> None:
                 f"this machine is no node of the cluster at {address!r}: give the command on one, or make "
                 f"this one a node without slots: `ray start --address={address} --num-cpus=0`"
             )
-        time.sleep(0.2)
+        time.sleep(LOOK_SECONDS)
 
 
 def _say_nothing(*arguments: object, **named: object) -> None:
