@@ -85,6 +85,24 @@ async def test_a_stop_while_shards_are_looked_for_forgets_none_of_them(
     assert (kept.why, kept.begun, kept.counts) == ("interrupted", 1.0, counts)
 
 
+async def test_a_shard_is_promised_for_ever_once_and_then_only_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand workers that begin together ask for the same one."""
+    memories, keeps = Memories(Memory(1.0)), list[Memory]()
+    keep = memories.keep
+
+    async def counted(memory: Memory) -> None:
+        keeps.append(memory)
+        await keep(memory)
+
+    monkeypatch.setattr(memories, "keep", counted)
+    monkeypatch.setattr(Owners, "shard", lambda self, key: 0)
+    monkeypatch.setattr(Owners, "promised", lambda self: {0: LIGHT})
+    async with started_anew(monkeypatch, memories) as started:
+        started._found.set()
+        assert [await started.shard(LIGHT) for _ in range(3)] == [0, 0, 0]
+        assert [memory.promised for memory in keeps] == [{0: LIGHT}]
+
+
 async def test_a_conductor_whose_memory_cannot_be_read_says_so_and_lets_itself_be_sent_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -28,6 +28,10 @@ class Frozen:
         os.kill(os.getpid(), signal.SIGSTOP)
 
 
+class Idle:
+    """It does nothing."""
+
+
 class FrozenOnce(ClusterWorker):
     """The first of a run freezes before it can say anything; those after it find what it has left."""
 
@@ -87,3 +91,18 @@ def test_a_run_goes_on_when_the_process_of_its_worker_froze_before_its_first_wor
     summary = attached.follow(nothing)
     assert (summary.steps, summary.lost) == (20, 0)
     assert summary.worker_failures  # where all is busy, more than one
+
+
+def test_what_is_placed_again_and_again_is_known_to_the_cluster_once() -> None:
+    """Each class that is sent is kept by the head until the run has ended, which may take a month."""
+    from ray.experimental import internal_kv
+
+    def known() -> int:
+        return len(internal_kv._internal_kv_list(b"ActorClass", namespace=b"fun"))
+
+    actors = [place(Idle, "idle/0")]
+    before = known()
+    actors += [place(Idle, f"idle/{number}") for number in (1, 2)]
+    assert known() == before
+    for actor in actors:
+        end(actor)

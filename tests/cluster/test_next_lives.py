@@ -168,7 +168,7 @@ async def test_a_life_that_a_conductor_left_before_it_could_begin_is_replaced(
     left, second = Actor(replace(AT_WORK, begun=False, steps=0)), Actor()
     cluster, told = on(monkeypatch, second), Told()
     monkeypatch.setattr(workers, "actors_of", lambda run: [f"{run}/worker/0/41"])
-    monkeypatch.setattr(workers, "find_actor", lambda name: left)
+    monkeypatch.setattr(workers, "look_up", lambda name: left)
     told.there.set()
     async with tended(told, Halt()):
         await until(lambda: second.tasks)
@@ -280,3 +280,64 @@ async def test_a_worker_that_went_with_the_conductor_has_failed_if_it_was_at_wor
     await crew.adopt()
     await crew.miss(Standing(stands))  # type: ignore[arg-type]  # all of it that is asked
     assert account.worker_failures == failures
+
+
+def adopted(monkeypatch: pytest.MonkeyPatch, *there: Actor) -> workers.Workers:
+    """Workers that were at work before this conductor."""
+    names = {f"run/worker/{number}/41": actor for number, actor in enumerate(there)}
+    monkeypatch.setattr(workers, "actors_of", lambda run: list(names))
+    monkeypatch.setattr(workers, "look_up", names.get)
+    monkeypatch.setattr(workers, "where_placed", lambda actor: ("b", "10.0.0.3"))
+    monkeypatch.setattr(workers, "ADOPTED_SECONDS", 3600.0)
+    return workers.Workers(replace(job(), workers=len(there)), Halt(), Account(len(there)))
+
+
+async def test_of_those_that_were_at_work_before_the_conductor_a_silent_one_is_waited_for_as_long_as_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Once some have answered, it is not for want of time that another does not."""
+    well, silent, next_life = Actor(*[AT_WORK] * 1000), Actor(), Actor(*[AT_WORK] * 1000)
+    cluster, told = on(monkeypatch, next_life), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
+    monkeypatch.setattr(workers, "slot_elsewhere", lambda node: True)
+    crew = adopted(monkeypatch, well, silent)
+    await crew.adopt()
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: next_life.tasks)
+    tending.cancel()
+    assert cluster.ended == [silent]
+    assert cluster.avoided == ["b"]  # its process was started meanwhile
+
+
+async def test_if_none_of_them_answers_they_are_waited_for_until_the_owners_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    silent, next_life = Actor(), Actor(AT_WORK)
+    cluster, told = on(monkeypatch, next_life), Told()
+    told.there.set()
+    crew = adopted(monkeypatch, silent)
+    await crew.adopt()
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await asyncio.sleep(3 * workers.SILENT_SECONDS)
+    assert not cluster.ended
+    crew.others_answer()
+    await until(lambda: next_life.tasks)
+    tending.cancel()
+    assert cluster.ended == [silent]
+
+
+async def test_one_that_answers_late_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    well, late, spare = Actor(*[AT_WORK] * 1000), Actor(), Actor()
+    cluster, told = on(monkeypatch, spare), Told()
+    monkeypatch.setattr(workers, "SILENT_SECONDS", 3600.0)
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
+    monkeypatch.setattr(workers, "slot_elsewhere", lambda node: True)
+    crew = adopted(monkeypatch, well, late)
+    await crew.adopt()
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: cluster.avoided)
+    late.say(*[AT_WORK] * 1000)
+    await until(lambda: cluster.ended)
+    tending.cancel()
+    assert cluster.ended == [spare]

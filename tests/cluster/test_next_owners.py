@@ -284,7 +284,7 @@ async def test_the_next_life_of_a_conductor_hears_what_is_lost(monkeypatch: pyte
 def stand_in(monkeypatch: pytest.MonkeyPatch, there: dict[str, Actor]) -> None:
     """Let these be there, and a database with one shard."""
     monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
-    monkeypatch.setattr(owners, "find_actor", there.get)
+    monkeypatch.setattr(owners, "look_up", there.get)
     monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
 
 
@@ -385,3 +385,74 @@ async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     if hopeless:
         assert despair.exception() is problem
     despair.cancel()
+
+
+# -- those that are cut off from the database -----------------------------------------------------
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *answers: bool) -> list[bool]:
+    """A database that answers the conductor, or not, each time it is asked; what is left of that."""
+    left = list(answers)
+    monkeypatch.setattr(
+        owners,
+        "PostgresStore",
+        lambda *place: SimpleNamespace(answers=lambda: left.pop(0) if left else False),
+    )
+    return left
+
+
+async def test_an_owner_whose_database_answers_others_is_replaced_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = replace(SERVING, silent_seconds=4.0)
+    first, second, account = Actor(SERVING, SERVING, *[waits] * 1000), Actor(*[SERVING] * 1000), Account()
+    cluster = on(monkeypatch, first, second)
+    answering(monkeypatch, False, False, True)  # it was busy
+    async with owned(monkeypatch, account) as held:
+        await until(lambda: held.locate(0) == Place(0, 2, "run/owner/0/2"))
+    assert cluster.avoided == ["", "a"]
+    assert cluster.ended == [first]
+    assert "the database does not answer it" in account.trouble
+
+
+async def test_an_owner_that_waits_for_a_database_that_answers_nobody_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = replace(SERVING, silent_seconds=4.0)
+    first, spare = Actor(SERVING, SERVING, *[waits] * 20, *[SERVING] * 1000), Actor()
+    cluster = on(monkeypatch, first, spare)
+    left = answering(monkeypatch, *[False] * 20)
+    async with owned(monkeypatch) as held:
+        await until(lambda: not left)
+        await until(lambda: cluster.ended)
+        assert cluster.ended == [spare]  # which was made ready, and is not needed
+        assert held.locate(0) == Place(0, 1, "run/owner/0/1")
+
+
+async def test_an_owner_that_could_not_open_its_log_is_followed_by_one_on_another_node(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class CutOff(Actor):
+        async def _open(self, *arguments: Any, **named: Any) -> None:
+            raise Gone("cannot connect")
+
+    cut_off = CutOff(SERVING)
+    cluster = on(monkeypatch, cut_off, Actor(*[SERVING] * 1000))
+    async with owned(monkeypatch) as held:
+        await until(lambda: held.locate(0) == Place(0, 2, "run/owner/0/2"))
+    assert cluster.avoided == ["", "a"]
+
+
+async def test_an_owner_that_is_not_done_with_its_log_in_time_is_followed_by_one_that_has_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Folds(Actor):
+        async def _open(self, *arguments: Any, **named: Any) -> None:
+            await asyncio.sleep(0.15)
+
+    on(monkeypatch, *(Folds(*[SERVING] * 1000) for _ in range(3)))
+    monkeypatch.setattr(owners, "OPEN_SECONDS", 0.05)
+    account = Account()
+    async with owned(monkeypatch, account) as held:
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
+    assert [each.why for each in account.troubles] == ["not within 0 s", "not within 0 s"]

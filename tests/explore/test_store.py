@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from sightings import CLICK, ask, begin, open_store, report
 from screensearch.config import resolve
 from screensearch.domain.transition import Arrival, EpisodeId, Outcome, Transition
 from screensearch.errors import FormatError, StoreFailed
+from screensearch.explore import store as store_module
 from screensearch.explore.budget import Budget
 from screensearch.explore.messages import Announce, Sighting
 from screensearch.explore.store import ShardStore
@@ -276,3 +278,18 @@ def test_a_worker_that_was_given_up_does_not_go_on_after_its_next_life_began(
     assert isinstance(refused, FormatError)
     assert transitions(restarted) == []
     restarted.log.close()
+
+
+def test_no_more_than_so_many_entries_are_left_to_fold_after_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the log is: whoever takes over would need the longer for its tail."""
+    monkeypatch.setattr(store_module, "LONGEST_TAIL", 5)
+    store = open_store(tmp_path, resolve(overrides=["explore.checkpoint_every=2"]))
+    for episode in range(60):
+        ask(store, begin(0, episode, "go"))
+        store.checkpoint_if_due()
+    checkpoints = [sequence for sequence, _ in store.log.checkpoints()]
+    store.log.close()
+    assert max(b - a for a, b in itertools.pairwise(checkpoints)) == 5
+    assert checkpoints[-1] > 55

@@ -417,3 +417,41 @@ def test_entries_that_name_what_is_not_there_are_found(log: PostgresLog, url: st
     )
     with pytest.raises(FormatError, match="1 entries name a screen that is not there"):
         log.integrity_check()
+
+
+# -- who is cut off ----------------------------------------------------------------------------
+
+
+def test_an_owner_says_for_how_long_its_server_owes_it_an_answer(log: PostgresLog, url: str) -> None:
+    """And whoever asks the same server at that moment learns that it answers others."""
+    log.append(arrival(1))
+    assert log.silent_seconds == 0.0
+    with ThreadPoolExecutor(1) as pool:
+        with frozen(owner_process(url)):
+            committing = pool.submit(log.commit)
+            wait_for(lambda: log.silent_seconds > 0.5)
+            wait_for(lambda: PostgresLog.answers(url))  # at once, unless the machine is busy
+            assert not committing.done()
+        committing.result(60)
+    assert log.silent_seconds == 0.0
+
+
+def test_an_owner_that_was_refused_waits_for_no_answer(log: PostgresLog, url: str) -> None:
+    sql(url, "UPDATE logs SET epoch = epoch + 1, token = 'another'")
+    log.append(arrival(1))
+    with pytest.raises(StaleOwner):
+        log.commit()
+    assert log.silent_seconds == 0.0
+
+
+def test_a_server_that_is_silent_or_not_there_does_not_answer(server: PostgresServer, url: str) -> None:
+    with frozen(server.process):  # so that no connection is accepted
+        assert not PostgresLog.answers(url)
+    assert not PostgresLog.answers("postgresql://screensearch@127.0.0.1:1/none")
+
+
+def test_whoever_may_write_a_log_can_ask_whether_the_server_answers(log: PostgresLog, url: str) -> None:
+    ((database,),) = sql(url, "SELECT current_database()")
+    role = f"plain_{database}"
+    sql(url, f'CREATE ROLE "{role}" LOGIN')
+    wait_for(lambda: PostgresLog.answers(url.replace("://tester@", f"://{role}@")))

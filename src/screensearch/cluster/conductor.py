@@ -19,8 +19,8 @@ from screensearch.cluster.engine import (
     actors_of,
     control,
     end,
-    find_actor,
     is_itself,
+    look_up,
     patiently,
     started_anew,
     this_node,
@@ -85,7 +85,9 @@ class Conductor:
         if not self._found.is_set():
             return None
         number = self._owners.shard(key)
-        await self._keep()  # or another life of this conductor might promise it to others
+        kept = self._memories.kept
+        if kept is None or kept.promised.get(number) != key:
+            await self._keep()  # or another life of this conductor might promise it to others
         return number
 
     @control
@@ -221,11 +223,13 @@ class Conductor:
                 parts.create_task(self._lose_patience()),
             ]
             await self._find()
-            beside += [parts.create_task(self._watch_rules()), parts.create_task(self._see_to_steps())]
+            steps = parts.create_task(self._see_to_steps())
+            beside += [parts.create_task(self._watch_rules()), steps]
             await self._workers.tend(self._owners)
             if not self._job.workers:  # they are elsewhere, and find the owners by way of this conductor
                 await self._halt.asked.wait()
                 await self._drain()
+            steps.cancel()  # owners that have closed their logs grant nothing
             await self._conclude()
             for each in beside:
                 each.cancel()
@@ -238,8 +242,10 @@ class Conductor:
         promised = {} if self._memory is None else self._memory.promised
         held = self._memory is not None and self._memory.at_start is not None
         async with asyncio.TaskGroup() as parts:
-            parts.create_task(self._workers.prepare())
+            if self._memory is None or not self._memory.why:  # or no more steps would be granted to them
+                parts.create_task(self._workers.prepare())
             parts.create_task(self._owners.find(promised, held=held))
+        self._workers.others_answer()
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
             memory = replace(memory, at_start=self._owners.figures())
@@ -294,11 +300,11 @@ class Conductor:
         await asyncio.sleep(LINGER_SECONDS)
         itself = conductor_name(self._job.run)
         for name in await patiently(actors_of, self._job.run):
-            actor = await asyncio.to_thread(find_actor, name)
+            actor = await patiently(look_up, name)
             if actor is not None and name != itself:
                 end(actor)
         # Nothing else may be ended from here on: once the name is free, the run may go on with another.
-        while (actor := await asyncio.to_thread(find_actor, itself)) is not None and is_itself(actor):
+        while (actor := await patiently(look_up, itself)) is not None and is_itself(actor):
             end(actor)
             await asyncio.sleep(LOOK_SECONDS)
 

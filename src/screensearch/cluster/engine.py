@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import socket
@@ -210,10 +211,18 @@ def where_placed(actor: Any) -> tuple[str, str] | None:
 
 
 def find_actor(name: str) -> Any:
-    """The actor of that name; None when there is none."""
+    """The actor of that name; None when there is none, or the cluster does not answer."""
+    try:
+        return look_up(name)
+    except RayError:
+        return None
+
+
+def look_up(name: str) -> Any:
+    """The actor of that name; None when there is none. `Gone` where the cluster does not answer."""
     try:
         return ray.get_actor(name, namespace=NAMESPACE)
-    except (ValueError, RayError):
+    except ValueError:
         return None
 
 
@@ -274,16 +283,25 @@ def place(
     `at_head` places it beside Ray's head, where one is known. `avoid` is a node that has become silent: the
     actor comes to another one, if there is any with room for it.
     """
-    made = ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]
-    return made.options(
-        name=name,
-        namespace=NAMESPACE,
-        lifetime="detached",
-        max_restarts=-1 if restarts else 0,
-        max_concurrency=10_000,
-        **_needs(takes_slot=takes_slot, at_head=at_head and HEAD in ray.cluster_resources()),
-        **_elsewhere(avoid),
-    ).remote(*arguments)
+    return (
+        _actor_class(kind)
+        .options(
+            name=name,
+            namespace=NAMESPACE,
+            lifetime="detached",
+            max_restarts=-1 if restarts else 0,
+            max_concurrency=10_000,
+            **_needs(takes_slot=takes_slot, at_head=at_head and HEAD in ray.cluster_resources()),
+            **_elsewhere(avoid),
+        )
+        .remote(*arguments)
+    )
+
+
+@functools.cache
+def _actor_class(kind: type) -> Any:
+    """Made once: each one that is made is kept by the head, as long as the job that made it is there."""
+    return ray.remote(concurrency_groups={CONTROL: 100})(kind)  # type: ignore[call-overload]
 
 
 def _needs(*, takes_slot: bool, at_head: bool) -> dict[str, Any]:
@@ -346,6 +364,11 @@ def answer(reference: Any, *, seconds: float) -> Any:
 def leave() -> None:
     """End the process of the actor that calls, at once, and also where the cluster cannot be reached."""
     os._exit(0)  # Ray's own way is open only to a method that is being asked, and asks the head
+
+
+def start_anew(actor: Any) -> None:
+    """End the process of an actor that `restarts`, also one that is frozen; Ray starts another."""
+    ray.kill(actor, no_restart=False)
 
 
 def end(actor: Any) -> None:

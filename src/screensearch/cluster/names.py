@@ -133,6 +133,7 @@ class OwnerReport:
     metrics: str  # where they are served, if they are
     failure: str = ""  # why it can write no more
     recorded: int = 0  # the number of the last entry that is durable
+    silent_seconds: float = 0.0  # for how long the database owes it an answer and has said nothing
     lost: bool = False  # it can write no more since the database lost what was acknowledged
 
 

@@ -12,12 +12,28 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from screensearch.cluster.engine import control, leave, this_node, this_node_id
+from screensearch.cluster.engine import (
+    Gone,
+    ask,
+    control,
+    find_actor,
+    leave,
+    start_anew,
+    this_node,
+    this_node_id,
+)
 from screensearch.cluster.logs import log_for
 from screensearch.cluster.metrics import serve, url_of
-from screensearch.cluster.names import Beginning, Job, OwnerBroke, OwnerReport, check_version
+from screensearch.cluster.names import (
+    Beginning,
+    Job,
+    OwnerBroke,
+    OwnerReport,
+    check_version,
+    conductor_name,
+)
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey, shard_key
 from screensearch.encode.redact import redacting_text
@@ -33,12 +49,21 @@ from screensearch.explore.wire import Failed, pack_body, unpack
 from screensearch.record.log import Log
 from screensearch.record.stores import PostgresStore
 
+if TYPE_CHECKING:
+    from screensearch.record.postgres_log import PostgresLog
+
 log = logging.getLogger(__name__)
 
 CLOSED = "the log is closed"
 
 LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
+
+UNASKED_SECONDS = 20.0
+"""A conductor asks once a second. An owner that is not asked for so long asks what has become of it."""
+
+CONDUCTOR_SECONDS = 10.0
+"""A conductor that does not answer for so long is stuck."""
 
 LOST_SECONDS = 60.0
 """The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
@@ -51,6 +76,9 @@ class ShardOwner:
         self._node, self._node_id = this_node(), this_node_id()
         self._number = 0
         self._shard: ShardStore | None = None
+        self._records: PostgresLog | None = None  # of that shard
+        self._asked = time.monotonic()  # when it last was, how it is
+        self._watching: asyncio.Task[None] | None = None
         self._serving: Serving | None = None
         self._epoch = 0
         self._key: ShardKey | None = None
@@ -82,14 +110,14 @@ class ShardOwner:
         self._number = number
         settings = settings_from_document(job.settings)
 
-        def opening() -> tuple[ShardStore, int, ShardKey | None]:
+        def opening() -> tuple[ShardStore, PostgresLog, ShardKey | None]:
             store = PostgresStore(job.store, job.run, number, job.exploration)
             records = _open_or_create(store, take_over=take_over, again=again)
             try:
                 shard = ShardStore(records, settings, Budget(steps=steps), shard=number)
                 for worker in at_work:
                     shard.recall(worker)
-                return shard, records.epoch or 0, _key(records)
+                return shard, records, _key(records)
             except BaseException:
                 records.close()
                 raise
@@ -98,13 +126,15 @@ class ShardOwner:
         self._clean = redacting_text(settings.redact)
         try:
             check_version(job.version)
-            shard, self._epoch, self._key = await asyncio.to_thread(opening)
+            shard, records, self._key = await asyncio.to_thread(opening)
         except ScreenSearchError as problem:
             self._tell(logging.WARNING, f"cannot be owned: {problem}")
             raise
         except Exception as problem:  # of whatever plugin, which may quote anything
             raise OwnerBroke(self._clean(repr(problem))) from None
+        self._records, self._epoch = records, records.epoch or 0
         self._shard, self._serving = shard, Serving(shard)
+        self._watching = asyncio.ensure_future(self._watch_conductor(job.run))
         if job.metrics:
             self._server = serve(job.metrics, _measure(job, number, shard, self._serving))
         self._serving.broken.add_done_callback(self._break)
@@ -189,9 +219,28 @@ class ShardOwner:
 
     # -- for the conductor --------------------------------------------------------------------
 
+    async def _watch_conductor(self, run: str) -> None:
+        """Have a conductor started anew that is frozen or stuck: Ray does so only with one that has died."""
+        while not self._failure:
+            await asyncio.sleep(CONDUCTOR_SECONDS)
+            if time.monotonic() - self._asked < UNASKED_SECONDS:
+                continue
+            conductor = await asyncio.to_thread(find_actor, conductor_name(run))
+            if conductor is None:
+                continue
+            try:
+                await ask(conductor.view.remote(), seconds=CONDUCTOR_SECONDS)
+            except TimeoutError:
+                self._tell(logging.WARNING, "has a conductor that does not answer: it is started anew")
+                await asyncio.to_thread(start_anew, conductor)
+                self._asked = time.monotonic()  # the next one has as much time
+            except Gone:
+                continue
+
     @control
     async def report(self) -> OwnerReport:
         """How it is."""
+        self._asked = time.monotonic()
         shard, waiting = self._shard, list(self._waiting.values())
         return OwnerReport(
             node=self._node,
@@ -209,6 +258,7 @@ class ShardOwner:
             failure=self._failure,
             recorded=0 if shard is None else shard.durable,
             lost=self._lost,
+            silent_seconds=0.0 if self._records is None else self._records.silent_seconds,
         )
 
     async def beginning(self, worker: int) -> Beginning:
@@ -285,7 +335,7 @@ def _measure(job: Job, number: int, shard: ShardStore, serving: Serving) -> Metr
     return metrics
 
 
-def _open_or_create(store: PostgresStore, *, take_over: bool, again: bool) -> Any:
+def _open_or_create(store: PostgresStore, *, take_over: bool, again: bool) -> PostgresLog:
     """The log of a shard, whose first owner makes it."""
     try:
         return store.open_to_write(take_over=take_over, again=again)

@@ -17,11 +17,12 @@ from screensearch.cluster.engine import (
     ask,
     cause_of,
     end,
-    find_actor,
+    look_up,
     patiently,
     place,
 )
-from screensearch.cluster.names import Job, OwnerReport, OwnerView, Place, owner_name
+from screensearch.cluster.hearing import NotOpened, heard, opened, silence, told, words
+from screensearch.cluster.names import Job, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.cluster.shards import Ready, Shard
 from screensearch.cluster.shares import Shares
@@ -67,13 +68,20 @@ LATE_SECONDS = 3.5
 that is gone."""
 
 OPEN_SECONDS = 600.0
-"""For so long an owner may fold a log before it is taken for stuck."""
+"""For so long an owner may fold a log before it is taken for stuck; each one after another that was not
+done, twice as long."""
+
+CUT_OFF_SECONDS = 3.0
+"""An owner that the database owes an answer for so long is replaced, if it answers the conductor."""
+
+CUT_OFF_DOUBT_SECONDS = 1.5
+"""After so long the process that would take its place is started."""
 
 MOST_REFUSALS = 10
 """So many owners in a row that could not be one, wherever they were placed, end the run."""
 
 
-_SILENT = f"it did not answer for {SILENT_SECONDS:.0f} s"
+_CUT_OFF = "the database does not answer it, and answers others"
 
 
 class _NotStarted(TimeoutError):
@@ -101,6 +109,7 @@ class Owners:
             self._shards, steps=job.stop.steps, workers=job.workers, ask=self.ask, look=self._look
         )
         self._hopeless: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._probing: asyncio.Future[bool] | None = None  # whether the database answers
 
     def __iter__(self) -> Iterator[int]:
         return iter(sorted(self._shards))
@@ -154,7 +163,7 @@ class Owners:
                 refusals += isinstance(problem, NotLetIn)
                 if refusals == MOST_REFUSALS:
                     raise
-                self._account.note("the shards of the run cannot be read", _words(problem))
+                self._account.note("the shards of the run cannot be read", words(problem))
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _generations(self) -> dict[int, list[int]]:
@@ -171,10 +180,10 @@ class Owners:
         there: list[Ready] = []
         for generation in sorted(generations, reverse=True):
             name = owner_name(self._job.run, shard.number, generation)
-            actor = await asyncio.to_thread(find_actor, name)
+            actor = await patiently(look_up, name)
             if actor is not None:
                 there.append(Ready(generation, name, actor))
-        reports = await asyncio.gather(*(_heard(each.actor) for each in there))
+        reports = await asyncio.gather(*(heard(each.actor, SILENT_SECONDS) for each in there))
         for owner, report in zip(there, reports, strict=True):
             if report is not None and report.lost:
                 raise AcknowledgedLost(report.failure)
@@ -224,7 +233,7 @@ class Owners:
             try:
                 return await ask(getattr(shard.actor, method).remote(*arguments))
             except Gone as problem:
-                log.warning("the owner of shard %d did not %s: %s", number, method, _words(problem))
+                log.warning("the owner of shard %d did not %s: %s", number, method, words(problem))
                 if shard.serving.is_set():  # nobody has found out yet
                     await asyncio.sleep(LOOK_SECONDS)
 
@@ -302,8 +311,9 @@ class Owners:
             try:
                 if not (await asyncio.wait({looking}, timeout=DOUBT_SECONDS))[0]:
                     await self._make_ready(shard)
-                trouble = await looking
-                busy = trouble == _SILENT and await growing
+                trouble = await looking or await self._cut_off(shard)
+                silent = trouble == silence(SILENT_SECONDS)
+                busy = silent and await growing
             finally:
                 looking.cancel()
                 growing.cancel()
@@ -319,15 +329,32 @@ class Owners:
                 )
             elif trouble and trouble != CLOSED:
                 self._account.owner_replaced(shard.number, trouble)
-                silent = shard.report if trouble == _SILENT else None
-                shard.avoid = "" if silent is None else silent.node_id
+                report = shard.report if silent or trouble == _CUT_OFF else None
+                shard.avoid = "" if report is None else report.node_id
                 shard.serving.clear()
                 end(shard.actor)
             else:
-                if shard.ready is not None:
+                if shard.ready is not None and not _in_doubt(shard):
                     shard.dismiss()
                     shard.doubted = time.monotonic()
                 await asyncio.sleep(LOOK_SECONDS)
+
+    async def _cut_off(self, shard: Shard) -> str:
+        """Why an owner that is well should be replaced, if so: the database answers here, but not there.
+
+        If it answers nobody, or slowly, another owner would only wait for it as well.
+        """
+        if _in_doubt(shard):
+            await self._make_ready(shard)
+        silent = 0.0 if shard.report is None else shard.report.silent_seconds
+        return _CUT_OFF if silent >= CUT_OFF_SECONDS and await self._database_answers() else ""
+
+    async def _database_answers(self) -> bool:
+        """Whether the database answers this conductor. All shards that ask at the same time ask once."""
+        if self._probing is None or self._probing.done():
+            store = PostgresStore(self._job.store, self._job.run)
+            self._probing = asyncio.ensure_future(asyncio.to_thread(store.answers))
+        return await asyncio.shield(self._probing)
 
     async def _make_ready(self, shard: Shard) -> None:
         """Have the process of another owner started elsewhere, in case that this one is gone for good."""
@@ -351,9 +378,9 @@ class Owners:
     async def _look(self, shard: Shard) -> str:
         """Hear of an owner; why it should be replaced, if so."""
         try:
-            report: OwnerReport = await ask(shard.actor.report.remote(), seconds=SILENT_SECONDS)
+            report = await told(shard.actor, SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
-            return _words(problem)
+            return words(problem)
         shard.hear(report)
         return report.failure
 
@@ -362,8 +389,9 @@ class Owners:
         if shard.report is None and shard.steps == 0:
             await self.shares.endow(shard)
         owner: Ready | None = None
+        node = ""
         try:
-            owner = await self._started(shard)
+            owner, node = await self._started(shard)
             workers = self._workers(shard.number)
             opening = owner.actor.open.remote(
                 self._job,
@@ -374,14 +402,21 @@ class Owners:
                 lives=workers.lives,
                 at_work=workers.at_work,
             )
-            await _opened(owner.actor, opening)
-            report: OwnerReport = await ask(owner.actor.report.remote(), seconds=SILENT_SECONDS)
+            await opened(
+                *(owner.actor, opening),
+                look_seconds=LOOK_SECONDS,
+                silent_seconds=SILENT_SECONDS,
+                seconds=OPEN_SECONDS * 2.0**shard.slow_openings,
+            )
+            report = await told(owner.actor, SILENT_SECONDS)
             if self._stopping:
                 await ask(owner.actor.stop.remote(), seconds=SILENT_SECONDS)
         except (TimeoutError, Gone) as problem:
             shard.slow_starts += isinstance(problem, _NotStarted)
+            shard.slow_openings += isinstance(problem, NotOpened)
+            shard.avoid = node  # the way from there to the database may be what is wrong
             self._account.note(
-                f"the log of shard {shard.number} could not be opened", _words(problem), shard=shard.number
+                f"the log of shard {shard.number} could not be opened", words(problem), shard=shard.number
             )
             if owner is not None:
                 end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
@@ -394,12 +429,13 @@ class Owners:
             end(owner.actor)
             raise
         shard.hear(report)
-        shard.held, shard.refusals, shard.slow_starts, shard.steps = True, 0, 0, report.limit
+        shard.held, shard.steps = True, report.limit
+        shard.refusals = shard.slow_starts = shard.slow_openings = 0
         shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
         shard.serving.set()
 
-    async def _started(self, shard: Shard) -> Ready:
-        """The next owner of a shard, as soon as its process says how it is.
+    async def _started(self, shard: Shard) -> tuple[Ready, str]:
+        """The next owner of a shard, as soon as its process says how it is, and the node that it is on.
 
         If it keeps silent while owners of other shards are at work, its node may be gone and Ray may not know
         it yet. Then one more is started beside this conductor, where there is a node for certain, and whoever
@@ -422,7 +458,7 @@ class Owners:
                 for each in done:
                     owner = hearing.pop(each)
                     if each.exception() is None:
-                        return owner
+                        return owner, each.result().node_id
                     end(owner.actor)
                     if not hearing:
                         await each  # raises what became of it
@@ -452,40 +488,6 @@ class Owners:
             self._hopeless.set_exception(problem)
 
 
-async def _opened(actor: Any, opening: Any) -> None:
-    """Wait until an owner has opened its log, for as long as it says how it is: it may have much to fold."""
-    waiting = asyncio.ensure_future(ask(opening, seconds=OPEN_SECONDS))
-    try:
-        while not (await asyncio.wait([waiting], timeout=LOOK_SECONDS))[0]:
-            await _told(actor)
-        try:
-            await waiting
-        except TimeoutError:
-            raise TimeoutError(f"not within {OPEN_SECONDS:.0f} s") from None
-    finally:
-        waiting.cancel()
-
-
-async def _told(actor: Any) -> None:
-    """Hear how an owner is; raises when it does not say."""
-    try:
-        await ask(actor.report.remote(), seconds=SILENT_SECONDS)
-    except TimeoutError:
-        raise TimeoutError(_SILENT) from None
-
-
-async def _heard(actor: Any) -> OwnerReport | None:
-    """How an owner is; None when it does not say."""
-    try:
-        report: OwnerReport = await ask(actor.report.remote(), seconds=SILENT_SECONDS)
-    except (TimeoutError, Gone):
-        return None
-    return report
-
-
-def _words(problem: BaseException) -> str:
-    """The first line of what was raised, or what it is when it says nothing."""
-    if isinstance(problem, TimeoutError):
-        return str(problem) or _SILENT
-    cause = cause_of(problem)
-    return next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
+def _in_doubt(shard: Shard) -> bool:
+    """Whether an owner waits for the database for so long that it may be cut off from it."""
+    return shard.report is not None and shard.report.silent_seconds >= CUT_OFF_DOUBT_SECONDS

@@ -39,7 +39,8 @@ class Shard:
     watching: asyncio.Task[None] | None = None
     refusals: int = 0  # owners in a row that could not open the log where they were
     slow_starts: int = 0  # owners in a row whose process did not start in time
-    avoid: str = ""  # the node on which its latest owner became silent
+    slow_openings: int = 0  # owners in a row that did not open the log in time
+    avoid: str = ""  # the node on which its latest owner became silent, or was cut off
     ready: Ready | None = None  # the next owner, since this one is silent
     latest: int = 0  # generation that was placed
     doubted: float = -math.inf  # when one was last made ready for nothing

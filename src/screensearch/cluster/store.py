@@ -9,8 +9,9 @@ Rows of the screen table carry the number of their shard here, as states do ever
 from __future__ import annotations
 
 import asyncio
+import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -34,10 +35,10 @@ ANSWER_SECONDS = 5.0
 """An owner that needs longer is asked after: it may wait for the database, or be gone."""
 
 AGAIN_SECONDS = 0.2
-"""Between two tries."""
+"""Between two tries, the first time; then twice as long each time."""
 
 BETWEEN_SECONDS = 1.0
-"""How often it is asked after while it is being replaced."""
+"""But no longer than this: so often an owner is asked after while it is being replaced."""
 
 ALONE_SECONDS = 900.0
 """A worker that nobody has answered for so long ends: its run is over, or its cluster is."""
@@ -132,7 +133,7 @@ class ClusterStore:
         self, sighting: Sighting, attempt: Callable[[], Coroutine[None, None, Receipt]]
     ) -> Receipt:
         """Try again if the shard that was meant for this screen turns out to be of others."""
-        asked = time.monotonic()
+        asked, pauses = time.monotonic(), _pauses()
         while True:
             try:
                 return await attempt()
@@ -141,7 +142,7 @@ class ClusterStore:
                     self._shards.pop(shard_key(sighting.screen.metadata), None)
                 if time.monotonic() - asked > ALONE_SECONDS:
                     raise Alone(f"no shard of run {self._run} takes this screen: {problem}") from problem
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(next(pauses))
 
     async def _shard(self, sighting: Sighting) -> int:
         """Where a screen belongs."""
@@ -149,7 +150,7 @@ class ClusterStore:
             return shard_of(sighting.row)
         assert sighting.screen is not None  # one of the two is there
         key = shard_key(sighting.screen.metadata)
-        asked = time.monotonic()
+        asked, pauses = time.monotonic(), _pauses()
         while key not in self._shards:
             self.waits = True
             number = await self._conductor_says("shard", key)
@@ -158,7 +159,7 @@ class ClusterStore:
             elif time.monotonic() - asked > ALONE_SECONDS:
                 raise Alone(f"no conductor of run {self._run} answered for {ALONE_SECONDS:.0f} s")
             else:
-                await asyncio.sleep(AGAIN_SECONDS)
+                await asyncio.sleep(next(pauses))
         self.waits = False
         return self._shards[key]
 
@@ -183,7 +184,7 @@ class ClusterStore:
 
     async def _answer(self, shard: int, body: bytes) -> bytes:
         """Whatever it takes: ask the owner, ask who has taken its place, ask that one."""
-        asked, broke = time.monotonic(), 0
+        asked, broke, pauses = time.monotonic(), 0, _pauses()
         while time.monotonic() - asked < ALONE_SECONDS:
             place, owner = self._owners.pop(shard, (None, None))
             if owner is None:
@@ -202,7 +203,7 @@ class ClusterStore:
                 if isinstance(answer, bytes):
                     self._owners[shard] = (place, owner)
                     return answer
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(next(pauses))
         raise Alone(f"no owner of run {self._run} answered for {ALONE_SECONDS:.0f} s")
 
     async def _patiently(self, answering: asyncio.Future[Any], place: Place, until: float) -> object:
@@ -235,6 +236,14 @@ class ClusterStore:
             return await ask(getattr(conductor, method).remote(about), seconds=ANSWER_SECONDS)
         except (TimeoutError, Gone):
             return None
+
+
+def _pauses() -> Iterator[float]:
+    """Between tries. A thousand workers that lost their owner together must not ask at the same moments."""
+    longest = AGAIN_SECONDS
+    while True:
+        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 (nobody has to be kept from guessing it)
+        longest = min(2 * longest, BETWEEN_SECONDS)
 
 
 def _inside(sighting: Sighting) -> Sighting:

@@ -21,10 +21,11 @@ from screensearch.cluster.engine import (
     actors_of,
     ask,
     end,
-    find_actor,
+    look_up,
     patiently,
     place,
     slot_elsewhere,
+    where_placed,
 )
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.names import (
@@ -64,7 +65,8 @@ SILENT_SECONDS = 5.0
 """A worker that does not say how it is for so long is ended: its application may be, too."""
 
 ADOPTED_SECONDS = 2 * SILENT_SECONDS
-"""The same for one that was at work before this conductor: many are asked at the same time."""
+"""The same for one that was at work before this conductor, since many are asked at the same time. If others
+have answered and no more do, it is the former."""
 
 REST_SECONDS = 60.0
 """For so long a worker rests that would only fail again, the first time; then twice as long each time."""
@@ -105,6 +107,7 @@ class _Worker:
     slow_starts: int = 0  # likewise: lives whose process was placed and said nothing
     over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
+    hearing: asyncio.Future[WorkerReport] | None = None  # of one that is adopted: the first word
 
     @property
     def at_work(self) -> bool:
@@ -135,6 +138,7 @@ class Workers:
         self._halt = halt
         self._account = account
         self._workers = [_Worker(number) for number in range(job.workers)]
+        self._heard = math.inf  # when the latest first word of one that is adopted came
 
     def views(self) -> tuple[WorkerView, ...]:
         return tuple(each.view(self._account.failures(each.number)) for each in self._workers)
@@ -152,19 +156,33 @@ class Workers:
 
     async def adopt(self) -> None:
         """Find those that were at work before this conductor. Of two lives of one, the later is at work."""
-        for name in await patiently(actors_of, self._job.run):
-            match name.split("/")[1:]:
-                case ["worker", number, life]:
-                    actor = await asyncio.to_thread(find_actor, name)
-                    if actor is None:
-                        continue
-                    worker = self._workers[int(number)] if int(number) < len(self._workers) else None
-                    if worker is None or int(life) <= worker.life:
-                        end(actor)
-                        continue
-                    if worker.actor is not None:
-                        end(worker.actor)
-                    worker.life, worker.actor, worker.adopted, worker.over = int(life), actor, True, False
+        names = [each for each in await patiently(actors_of, self._job.run) if "/worker/" in each]
+        for name, actor in zip(
+            names, await asyncio.gather(*(patiently(look_up, name) for name in names)), strict=True
+        ):
+            number, life = map(int, name.split("/")[2:])
+            if actor is None:
+                continue
+            worker = self._workers[number] if number < len(self._workers) else None
+            if worker is None or life <= worker.life:
+                end(actor)
+                continue
+            if worker.actor is not None:
+                end(worker.actor)
+            worker.life, worker.actor, worker.adopted, worker.over = life, actor, True, False
+        for worker in self._workers:
+            if worker.adopted:  # they answer while the owners are looked for
+                asked = ask(worker.actor.report.remote(), seconds=ADOPTED_SECONDS)
+                worker.hearing = asyncio.ensure_future(asked)
+                worker.hearing.add_done_callback(self._hear_first)
+
+    def others_answer(self) -> None:
+        """Owners were heard of: whoever of the adopted is well would have been, too."""
+        self._heard = min(self._heard, time.monotonic())
+
+    def _hear_first(self, hearing: asyncio.Future[WorkerReport]) -> None:
+        if not hearing.cancelled() and hearing.exception() is None:
+            self._heard = time.monotonic()
 
     async def prepare(self) -> None:
         """Have the processes of those that are not at work started: they need no owner for that."""
@@ -219,9 +237,10 @@ class Workers:
 
         Returns whether it was in an episode.
         """
-        shards = list(owners)
-        begins = await asyncio.gather(*(owners.ask(each, "beginning", worker.number) for each in shards))
-        life = max(worker.life, *(each.life for each in begins))
+        shards, life = list(owners), worker.life
+        if not life:  # then only they know which it was
+            begins = await asyncio.gather(*(owners.ask(each, "beginning", worker.number) for each in shards))
+            life = max(each.life for each in begins)
         standings = await asyncio.gather(*(owners.ask(each, "bury", worker.number, life) for each in shards))
         stands = {shard: at for shard, at in zip(shards, standings, strict=True) if at is not None}
         lost = shard_of_loss(stands, worker.report) if why else None
@@ -322,26 +341,12 @@ class Workers:
 
     async def _watch(self, worker: _Worker, owners: Owners) -> str | None:
         """Ask a worker how it is until it ends; say why, if it failed."""
-        # One that is adopted was at work, or waits for a slot: in that case another may wait in its place.
-        longest = ADOPTED_SECONDS if worker.adopted else None
-        waiting = asyncio.ensure_future(ask(worker.actor.report.remote(), seconds=longest))
-        start = Start(worker.actor, min(START_SECONDS * 2.0**worker.slow_starts, LONGEST_START_SECONDS))
         try:
-            while not waiting.done():  # until there is a slot for it
-                await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
-                needless = self._halt.asked.is_set() or owners.shares.out_of_steps
-                if waiting.done() or longest is not None:
-                    continue
-                if needless:
-                    waiting.cancel()
-                    return None
-                if mute := await start.look():
-                    waiting.cancel()
-                    worker.avoid, worker.slow_starts = start.node, worker.slow_starts + 1
-                    return mute
-                worker.state = STARTS if start.node else WAITS
-            report: WorkerReport = waiting.result()
-            worker.report, worker.state, worker.slow_starts = report, WORKS, 0
+            first = await (self._recognise(worker) if worker.adopted else self._welcome(worker, owners))
+            if not isinstance(first, WorkerReport):
+                return first
+            worker.report = report = first
+            worker.state, worker.slow_starts = WORKS, 0
             if worker.adopted and not report.begun:
                 return "the conductor was gone before it could begin"
             self._account.worker_started(worker.number, report.node, adopted=worker.adopted)
@@ -352,11 +357,49 @@ class Workers:
                 await asyncio.sleep(LOOK_SECONDS)
                 worker.report = report = await self._hear(worker, report.node_id)
         except TimeoutError:
-            worker.avoid = "" if worker.report is None else worker.report.node_id
+            worker.avoid = worker.avoid if worker.report is None else worker.report.node_id
             return f"it did not say how it was for {SILENT_SECONDS:.0f} s, so it was ended"
         except Gone as problem:
             return _first_line(problem)
         return None if report.failed is None else report.failed.message
+
+    async def _welcome(self, worker: _Worker, owners: Owners) -> WorkerReport | str | None:
+        """The first word of a new life; why it is waited for no longer, if so; None if it is not needed."""
+        waiting = asyncio.ensure_future(ask(worker.actor.report.remote()))
+        start = Start(worker.actor, min(START_SECONDS * 2.0**worker.slow_starts, LONGEST_START_SECONDS))
+        try:
+            while not (await asyncio.wait({waiting}, timeout=LOOK_SECONDS))[
+                0
+            ]:  # until there is a slot for it
+                if self._halt.asked.is_set() or owners.shares.out_of_steps:
+                    return None
+                if mute := await start.look():
+                    worker.avoid, worker.slow_starts = start.node, worker.slow_starts + 1
+                    return mute
+                worker.state = STARTS if start.node else WAITS
+            report: WorkerReport = await waiting
+        finally:
+            waiting.cancel()
+        return report
+
+    async def _recognise(self, worker: _Worker) -> WorkerReport:
+        """The first word of a worker that was at work before this conductor; `TimeoutError` if there is none.
+
+        It was at work, or waits for a slot: in that case another may wait in its place.
+        """
+        assert worker.hearing is not None  # since it was adopted
+        while not (await asyncio.wait({worker.hearing}, timeout=LOOK_SECONDS))[0]:
+            if time.monotonic() - self._heard > SILENT_SECONDS:
+                worker.hearing.cancel()
+                raise TimeoutError
+            if worker.ready is None and time.monotonic() - self._heard > DOUBT_SECONDS:
+                with contextlib.suppress(Gone):
+                    placed = await asyncio.to_thread(where_placed, worker.actor)
+                    if placed is not None:
+                        await self._doubt(worker, placed[0])
+        report = await worker.hearing
+        self._no_doubt(worker)
+        return report
 
     async def _hear(self, worker: _Worker, node: str) -> WorkerReport:
         """How a worker on a node is; `TimeoutError` if it does not say. Another life may be ready by then."""
@@ -367,10 +410,14 @@ class Workers:
             report: WorkerReport = await hearing
         finally:
             hearing.cancel()
+        self._no_doubt(worker)
+        return report
+
+    def _no_doubt(self, worker: _Worker) -> None:
+        """It was heard of: the life that was made ready in its place is not needed."""
         if worker.ready is not None:
             _dismiss(worker)
             worker.avoid, worker.doubted = "", time.monotonic()
-        return report
 
     async def _doubt(self, worker: _Worker, node: str) -> None:
         """Make another life ready where there is a slot, in case that this one is gone with its node."""

@@ -41,6 +41,10 @@ EXECUTED = tuple(outcome for outcome in Outcome if outcome is not Outcome.LOST)
 """Outcomes that count as steps: an action was carried out, or its target was found missing."""
 
 
+LONGEST_TAIL = 500_000
+"""Entries after a checkpoint: an owner that takes over folds as many, which takes it some 3 s."""
+
+
 class Submission(NamedTuple):
     """A message, and what was done for it ahead of its turn."""
 
@@ -216,7 +220,7 @@ class ShardStore:
 
     def checkpoint_if_due(self) -> None:
         """Checkpoint now and then: ever more rarely, since each costs as much as the graph is large."""
-        due = max(self.settings.explore.checkpoint_every, self._checkpointed // 4)
+        due = max(self.settings.explore.checkpoint_every, min(self._checkpointed // 4, LONGEST_TAIL))
         if self.graph.sequence - self._checkpointed >= due:
             self.checkpoint()
 

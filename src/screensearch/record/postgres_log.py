@@ -7,6 +7,7 @@ which every statement that writes checks.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -23,6 +24,9 @@ from screensearch.record.postgres_reading import PostgresReading
 from screensearch.record.postgres_schema import check_tables, find_log, log_name, make_log, migrate
 from screensearch.record.postgres_sending import Sender
 from screensearch.record.postgres_session import Session
+
+SOON_SECONDS = 1.0
+"""A server that is in reach and not busy makes a commit in this time, the way there and back included."""
 
 _CACHED = 50_000
 _PAGE_NUMBERS = 50_000
@@ -138,6 +142,21 @@ class PostgresLog(PostgresReading):
             session.close()
 
     @classmethod
+    def answers(cls, url: str) -> bool:
+        """Whether the database makes something durable for this process, and soon: nothing that stays."""
+        begun = time.monotonic()
+        try:
+            session = Session(url, "screensearch probe", writes=True)
+            try:
+                with session.haste(SOON_SECONDS):
+                    session.rows("SELECT pg_logical_emit_message(true, 'screensearch', '')")
+            finally:
+                session.close()
+        except StoreFailed:
+            return False
+        return time.monotonic() - begun < SOON_SECONDS
+
+    @classmethod
     def drop(cls, url: str, run: str, shard: str) -> None:
         """Delete a log, if there is one."""
         session = Session(url, "screensearch", writes=True)
@@ -158,6 +177,11 @@ class PostgresLog(PostgresReading):
             last = page[-1][0]
 
     # -- writing ------------------------------------------------------------------------------
+
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the server owes an answer and has said nothing. Any thread may ask."""
+        return 0.0 if self._sender is None else self._sender.silent_seconds
 
     @property
     def last_sequence(self) -> int:

@@ -41,10 +41,17 @@ class Sender:
         self._unknown = False  # a commit was sent, and what became of it was not heard
         self._over: StoreFailed | None = None  # why nothing can be written any more
         self._closed = False
+        self._asked: float | None = None  # when, while an answer is awaited
 
     @property
     def where(self) -> str:
         return f"log {self.lease.log} in {self.session.where}"
+
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the server, of which an answer is awaited, has said nothing. Any thread may ask."""
+        asked = self._asked
+        return 0.0 if asked is None else time.monotonic() - max(asked, self.session.heard)
 
     def next_number(self, table: str) -> int:
         """The number of the next row of a table."""
@@ -143,6 +150,13 @@ class Sender:
 
     def _persist(self, action: Callable[[], Answer], resume: Callable[[], None]) -> Answer:
         """Do something, after each loss of the connection again, until too much time has passed."""
+        self._asked = time.monotonic()
+        try:
+            return self._insist(action, resume)
+        finally:
+            self._asked = None
+
+    def _insist(self, action: Callable[[], Answer], resume: Callable[[], None]) -> Answer:
         deadline: float | None = None
         pause = _FIRST_PAUSE_SECONDS
         while True:

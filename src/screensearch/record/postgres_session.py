@@ -93,6 +93,7 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
 
     silence_seconds = 0.0
     unwanted = False
+    heard = 0.0  # when the server last took or said something, by the monotonic clock
 
     def wait(self, gen: PQGen[RV], interval: float = _LOOK_SECONDS, timeout: float | None = None) -> RV:
         """Carry an exchange out. If it does not end by itself, the connection does: it cannot go on."""
@@ -100,16 +101,16 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
         poll, file = select.poll(), self.pgconn.socket
         try:
             wanted = next(gen)
-            heard = time.monotonic()
+            self.heard = time.monotonic()
             while True:
                 poll.register(file, _EVENTS[wanted])
                 if found := poll.poll(1000 * _LOOK_SECONDS):
                     # An error, or the end of the connection, is for the reader to find.
                     writable = found[0][1] == select.POLLOUT
-                    heard = time.monotonic()
+                    self.heard = time.monotonic()
                     wanted = gen.send(Ready.W if writable else Ready.R if wanted == Wait.R else Ready.RW)
                 else:
-                    self._check_patience(heard)
+                    self._check_patience()
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         except BaseException as problem:
@@ -119,8 +120,8 @@ class _Connection(psycopg.Connection[tuple[Any, ...]]):
                     gen.close()
             raise
 
-    def _check_patience(self, heard: float) -> None:
-        silence = time.monotonic() - heard
+    def _check_patience(self) -> None:
+        silence = time.monotonic() - self.heard
         if self.unwanted and silence > _UNWANTED_SECONDS:
             raise _NoAnswer("it was given up at an interrupt")
         if silence > self.silence_seconds:
@@ -257,6 +258,11 @@ class Session:
         did = self.run([*statements, ("COMMIT", ())])
         if did != "COMMIT":  # the server answers ROLLBACK, and no error, in a transaction that has failed
             raise StoreFailed(f"the log in {self.where} failed: the server did not commit but said {did!r}")
+
+    @property
+    def heard(self) -> float:
+        """When the server last took or said something over this connection, by the monotonic clock."""
+        return self._connection.heard
 
     @property
     def in_transaction(self) -> bool:

@@ -146,6 +146,10 @@ class PostgresStore:
         """The sequence number of this shard's latest entry that is durable, also while it has an owner."""
         return _postgres_log().how_far(self.url, self.run, self._shard)
 
+    def answers(self) -> bool:
+        """Whether the database makes something durable for this process, and soon."""
+        return _postgres_log().answers(self.url)
+
     def check(self, *, owned: bool, to_write: bool = False) -> None:
         if to_write:
             _postgres_log().check_to_write(self.url, self.run, self._shard)

@@ -1,0 +1,57 @@
+"""A conductor that hangs is started anew: Ray itself does that only with one that has died."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from begun import begin, nothing, wait_until
+from postgres_server import PostgresServer
+from ray_cluster import RayCluster
+
+from screensearch.cluster import launch, owner, owners
+from screensearch.cluster.conductor import Conductor
+from screensearch.cluster.engine import connect
+from screensearch.cluster.names import Job
+from screensearch.cluster.owner import ShardOwner
+
+pytest_plugins = ["cluster_fixtures"]
+
+
+class Impatient(ShardOwner):
+    """An owner that does not wait as long to be asked."""
+
+    def __init__(self) -> None:
+        setattr(owner, "UNASKED_SECONDS", 4.0)  # noqa: B010 (a constant to the type checker)
+        setattr(owner, "CONDUCTOR_SECONDS", 2.0)  # noqa: B010
+        super().__init__()
+
+
+class WithImpatientOwners(Conductor):
+    def __init__(self, job: Job) -> None:
+        setattr(owners, "ShardOwner", Impatient)  # noqa: B010 (a class to the type checker)
+        super().__init__(job)
+
+
+def test_a_frozen_conductor_is_started_anew_and_the_run_goes_on(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray  # reads its settings, which `ray_cluster` makes
+
+    connect(cluster.address)
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+    monkeypatch.setattr(launch, "Conductor", WithImpatientOwners)
+    attached = begin(cluster, database, tmp_path / "run")
+    wait_until(lambda: attached.view().progress.steps)
+    before = attached.view()
+    os.kill(before.conductor.process, signal.SIGSTOP)
+    after = attached.view()  # which is asked for until one answers
+    assert after.conductor.process != before.conductor.process
+    wait_until(lambda: attached.view().progress.steps > after.progress.steps)
+    assert [each.life for each in attached.view().workers] == [each.life for each in before.workers]
+    attached.stop()
+    summary = attached.follow(nothing)
+    assert (summary.ended, summary.lost) == ("interrupted", 0)
