@@ -8,6 +8,7 @@ So there may be two actors for a moment, and never two owners.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import time
@@ -60,7 +61,11 @@ LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
 
 UNASKED_SECONDS = 20.0
-"""A conductor asks once a second. An owner that is not asked for so long asks what has become of it."""
+"""A conductor asks once a second. An owner that is not asked for so long asks what has become of it; that of
+the second shard after twice as long, and so on: one is enough."""
+
+MOST_TURNS = 6
+"""But no longer than so many times that."""
 
 CONDUCTOR_SECONDS = 10.0
 """A conductor that does not answer for so long is stuck."""
@@ -221,21 +226,21 @@ class ShardOwner:
 
     async def _watch_conductor(self, run: str) -> None:
         """Have a conductor started anew that is frozen or stuck: Ray does so only with one that has died."""
+        patience = UNASKED_SECONDS * min(self._number + 1, MOST_TURNS)
         while not self._failure:
             await asyncio.sleep(CONDUCTOR_SECONDS)
-            if time.monotonic() - self._asked < UNASKED_SECONDS:
+            if time.monotonic() - self._asked < patience:
                 continue
             conductor = await asyncio.to_thread(find_actor, conductor_name(run))
             if conductor is None:
                 continue
-            try:
-                await ask(conductor.view.remote(), seconds=CONDUCTOR_SECONDS)
-            except TimeoutError:
-                self._tell(logging.WARNING, "has a conductor that does not answer: it is started anew")
-                await asyncio.to_thread(start_anew, conductor)
-                self._asked = time.monotonic()  # the next one has as much time
-            except Gone:
-                continue
+            with contextlib.suppress(Gone):  # it has died, and Ray sees to it
+                try:
+                    await ask(conductor.view.remote(), seconds=CONDUCTOR_SECONDS)
+                except TimeoutError:
+                    self._tell(logging.WARNING, "has a conductor that does not answer: it is started anew")
+                    await asyncio.to_thread(start_anew, conductor)
+            self._asked = time.monotonic()  # the next one has as much time
 
     @control
     async def report(self) -> OwnerReport:
