@@ -44,8 +44,8 @@ def launcher() -> ModuleType:
     return launch
 
 
-def _resuming(run: Path, cluster: str) -> str:
-    return shlex.join(["screensearch", "explore", "--resume", "--out", str(run), "--cluster", cluster])
+def _resuming(run: str, cluster: str) -> str:
+    return shlex.join(["screensearch", "explore", "--resume", "--out", run, "--cluster", cluster])
 
 
 @click.command()
@@ -53,7 +53,10 @@ def _resuming(run: Path, cluster: str) -> str:
 @cluster_option
 @as_json_option
 def attach(run: Path, cluster: str, as_json: bool) -> None:
-    """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on."""
+    """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that `status` shows.
+    """
     attached = launcher().Attached(cluster, run)
     ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
     _follow(attached, run, cluster, left=f"the run goes on. To end it: {ending}", as_json=as_json)
@@ -70,7 +73,10 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
 )
 @as_json_option
 def stop(run: Path, cluster: str, now: bool, as_json: bool) -> None:
-    """End a run that is under way on a cluster: steps under way are finished, and no more are taken."""
+    """End a run that is under way on a cluster: steps under way are finished, and no more are taken.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that `status` shows.
+    """
     attached = launcher().Attached(cluster, run)
     if now:
         attached.give_up()
@@ -94,7 +100,9 @@ def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: 
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, _resuming(run, cluster))
+        print_summary(summary, _resuming(summary.run, cluster))
+        if not attached.is_here:
+            say(console(), "Its folder is on the machine that it was begun on: commands for it go there")
 
 
 @click.command()
@@ -102,7 +110,10 @@ def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: 
 @cluster_option
 @as_json_option
 def status(run: Path | None, cluster: str, as_json: bool) -> None:
-    """What is under way on a cluster: all runs, or one of them with its conductor, owners and workers."""
+    """What is under way on a cluster: all runs, or one of them with its conductor, owners and workers.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that is shown without a RUN.
+    """
     views: list[View] = (
         launcher().runs_under_way(cluster) if run is None else [launcher().Attached(cluster, run).view()]
     )
@@ -123,6 +134,8 @@ def status(run: Path | None, cluster: str, as_json: bool) -> None:
         )
     if views:
         out.print(figures)
+    for view in views:  # whole, so that it can be copied
+        say(out, f"[dim]{escape(view.folder)} has the id {view.run}[/]")
     if run is not None:
         _print_parts(views[0])
 
