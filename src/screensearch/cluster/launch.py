@@ -40,7 +40,7 @@ from screensearch.explore.beginning import (
 from screensearch.explore.budget import StopRule
 from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
-from screensearch.explore.metrics_server import parse_listen_address
+from screensearch.explore.metrics_server import check_metrics
 from screensearch.explore.progress import NeverStarted, Summary
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
@@ -138,7 +138,7 @@ def _check_options(workers: int, log_format: str, metrics: str) -> None:
         raise SettingsError(f"workers is {workers}; it must be at least 1, or 0 if they are elsewhere")
     check_log_format(log_format)
     if metrics:
-        parse_listen_address(metrics)
+        check_metrics(metrics)
 
 
 def _conduct(

@@ -36,6 +36,9 @@ PATH = "/metrics"
 SILENCE_SECONDS = 10.0
 """A client that says nothing for so long is not waited for."""
 
+NEXT_PORTS = 16
+"""Where a port is taken, as by another run on the same machine, so many after it are tried."""
+
 _LOOK_SECONDS = 0.1  # how soon the server sees that it is to end
 
 
@@ -86,6 +89,35 @@ class MetricsServer:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def serve_near(asked: str, *, before: str = "") -> MetricsServer:
+    """A server at the port that was asked for, one after it, or any: for several that are asked for the same.
+
+    `before` is the URL of an earlier one in its place: there again, if possible. `MetricsUnavailable` is
+    raised where this machine does not have the address.
+    """
+    *others, last = _addresses(asked, before)
+    for address in others:
+        with contextlib.suppress(MetricsUnavailable):
+            return MetricsServer(address)
+    return MetricsServer(last)
+
+
+def _addresses(asked: str, before: str) -> Iterator[str]:
+    host, port = parse_listen_address(asked)
+    host = f"[{host}]" if ":" in host else host
+    if before:
+        yield f"{host}:{urlsplit(before).port}"
+    if port:
+        yield from (f"{host}:{each}" for each in range(port, min(port + NEXT_PORTS, 65_536)))
+    yield f"{host}:0"
+
+
+def check_metrics(address: str) -> None:
+    """Raise unless it is an address, and this machine has what serves metrics."""
+    parse_listen_address(address)
+    _make_exposition([])
 
 
 @contextlib.contextmanager
