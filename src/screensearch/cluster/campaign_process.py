@@ -35,7 +35,13 @@ def explore_on_cluster(order: Order, on_progress: Callable[[Progress], None]) ->
                 if leading.interrupted:
                     return replace(summary, ended="interrupted")
             resume_on_cluster(
-                address, folder, stop=order.stop, workers=order.workers, before_begin=leading.hold
+                address,
+                folder,
+                stop=order.stop,
+                workers=order.workers,
+                log_format=order.log_format,
+                metrics=order.metrics,
+                before_begin=leading.hold,
             )
         else:
             start_on_cluster(
@@ -48,6 +54,8 @@ def explore_on_cluster(order: Order, on_progress: Callable[[Progress], None]) ->
                 seed=order.seed,
                 store=order.store,
                 artifacts=order.artifacts,
+                log_format=order.log_format,
+                metrics=order.metrics,
                 before_begin=leading.hold,
             )
         return leading.follow(Attached(address, folder), lambda view: on_progress(view.progress))

@@ -57,7 +57,7 @@ class MetricsServer:
         host, port = parse_listen_address(address)
         self._shown: list[Readable] = []
         self._server = _listen(host, port, _make_exposition(self._shown))
-        self.url = _url(host, self._server.server_address[1])
+        self.url = f"http://{_at(host, self._server.server_address[1])}{PATH}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(_LOOK_SECONDS,), name="metrics", daemon=True
         )
@@ -106,18 +106,20 @@ def serve_near(asked: str, *, before: str = "") -> MetricsServer:
 
 def _addresses(asked: str, before: str) -> Iterator[str]:
     host, port = parse_listen_address(asked)
-    host = f"[{host}]" if ":" in host else host
     if before:
-        yield f"{host}:{urlsplit(before).port}"
+        yield _at(host, urlsplit(before).port)
     if port:
-        yield from (f"{host}:{each}" for each in range(port, min(port + NEXT_PORTS, 65_536)))
-    yield f"{host}:0"
+        yield from (_at(host, each) for each in range(port, min(port + NEXT_PORTS, 65_536)))
+    yield _at(host, 0)
 
 
-def check_metrics(address: str) -> None:
-    """Raise unless it is an address, and this machine has what serves metrics."""
-    parse_listen_address(address)
-    _make_exposition([])
+def check_metrics(address: str, *, here: bool = False) -> None:
+    """Raise unless it is an address and this machine has what serves metrics; `here` also the address."""
+    host, _ = parse_listen_address(address)
+    if here:
+        MetricsServer(_at(host, 0)).close()
+    else:
+        _make_exposition([])
 
 
 @contextlib.contextmanager
@@ -152,8 +154,8 @@ def parse_listen_address(address: str) -> tuple[str, int]:
     return bare or LOOPBACK, int(port)
 
 
-def _url(host: str, port: object) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+def _at(host: str, port: object) -> str:
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _make_exposition(shown: list[Readable]) -> Exposition:
