@@ -24,6 +24,7 @@ from screensearch.errors import PluginUnavailable, SettingsError
 from screensearch.explore.beginning import LARGEST_SEED, new_manifest
 from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import create_run, open_run_folder
+from screensearch.record.stores import PostgresStore
 
 pytest_plugins = ["cluster_fixtures"]
 
@@ -165,6 +166,8 @@ def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
     assert "was a run without an entry: it is begun anew" in again.stderr
     first, second = notes.jobs
     assert first.run != second.run
+    kept = [PostgresStore(database.url(), each.run).shards() for each in (first, second)]
+    assert kept == [[], [0]]
     notes.under_way = {second.run}
     refused = explore(*new)
     assert refused.exit_code == 1

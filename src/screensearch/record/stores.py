@@ -28,7 +28,7 @@ class Store(Protocol):
     """The place of one log."""
 
     def create(self) -> None:
-        """Make an empty log. There must be none yet."""
+        """Make an empty log; raises `LogExists` if there is one."""
         ...
 
     def check(self, *, owned: bool, to_write: bool = False) -> None:
