@@ -17,11 +17,11 @@ from postgres_server import PostgresServer, postgres_server
 
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.errors import LogExists, NotLetIn, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
-from screensearch.record import postgres_log, postgres_session, run
+from screensearch.record import postgres_log, postgres_session, run, stores
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost
 from screensearch.record.run import Manifest, create_run
-from screensearch.record.stores import find_store
+from screensearch.record.stores import PostgresStore, find_store
 
 pytest_plugins = ["postgres_fixtures"]
 
@@ -284,6 +284,20 @@ def test_a_log_that_is_there_stays_when_a_run_is_to_be_made_with_its_name(
     with pytest.raises(LogExists, match="never overwritten"):
         create_run(tmp_path / "run", manifest("run", url))
     assert episodes(url) == [(1, 0)]
+
+
+def test_shards_that_cannot_be_read_as_one_are_let_go(
+    log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(logs: object) -> None:
+        raise ConnectionLost("it is away")
+
+    PostgresLog.create(url, "run", "1").close()
+    monkeypatch.setattr(stores, "ShardedLog", fail)
+    with pytest.raises(ConnectionLost):
+        PostgresStore(url, "run").open_to_read(owned=False)
+    reading = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'screensearch reader'"
+    wait_for(lambda: not sql(url, reading))
 
 
 # -- texts -------------------------------------------------------------------------------------

@@ -178,11 +178,11 @@ def _open_shards(shards: Sequence[int], open_shard: Callable[[int], Log]) -> Log
     logs: list[tuple[int, Log]] = []
     try:
         logs.extend((shard, open_shard(shard)) for shard in shards)
+        return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
     except BaseException:
         for _, log in logs:
             log.close()
         raise
-    return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
 
 
 def _postgres_log() -> type[PostgresLog]:
