@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from screensearch.cli import main
 from screensearch.cluster import launch
 from screensearch.cluster.engine import NoCluster
 from screensearch.cluster.launch import Attached
-from screensearch.cluster.names import View, conductor_name
+from screensearch.cluster.names import Trouble, View, conductor_name
 from screensearch.errors import RunNotFound
 from screensearch.explore.beginning import new_manifest
 from screensearch.explore.progress import Progress, Summary
@@ -51,9 +52,11 @@ PROGRESS = Progress(
     **FIGURES, seconds=1.0, steps_per_second=0.0, revisit_rate=0.0, ambiguity=0.0, stopping=True
 )
 
+TROUBLE = Trouble(1.0, "worker 0 failed: it fell", "it fell", worker=0)
+
 
 def view_of(run: str, folder: str) -> View:
-    return View(run, folder, "synthetic:notepad", "ended", PROGRESS, (), (), summary=CAME_TO)
+    return View(run, folder, "synthetic:notepad", "ended", PROGRESS, (), (), (TROUBLE,), CAME_TO)
 
 
 class Method:
@@ -163,3 +166,15 @@ def test_a_run_that_is_stopped_from_elsewhere_is_named_by_its_folder(there: Cond
     assert stopped.exit_code == 0, stopped.output
     assert f"explore --resume --out {ELSEWHERE}" in stopped.output
     assert "Its folder is on the machine that it was begun on" in stopped.output
+
+
+@pytest.mark.parametrize("command", ["attach", "stop"])
+def test_who_follows_a_run_may_have_everything_as_json(command: str, there: Conductors) -> None:
+    there.add("one", ELSEWHERE)
+    followed = run_command(command, "one", "--log-format", "json")
+    assert followed.exit_code == 0, followed.output
+    progress, trouble = [json.loads(line) for line in followed.stderr.splitlines()]
+    assert progress["message"].startswith("progress: 0 of 0 workers")
+    assert (progress["run"], progress["steps"]) == ("one", 0)
+    assert (trouble["message"], trouble["worker"], trouble["why"]) == (TROUBLE.what, 0, "it fell")
+    assert run_command(command, "one").stderr.count(TROUBLE.what) == 1  # beside the figures
