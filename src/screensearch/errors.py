@@ -47,6 +47,10 @@ class StoreFailed(ScreenSearchError):
     """The log could not be made durable: nothing after the last acknowledgement counts."""
 
 
+class LogExists(StoreFailed):
+    """There is a log where a new one should be made: it is never overwritten."""
+
+
 class AcknowledgedLost(StoreFailed):
     """The store does not hold what it had acknowledged: nobody is to write on as if it did."""
 

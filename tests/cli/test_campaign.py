@@ -10,9 +10,11 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
@@ -25,6 +27,8 @@ from screensearch.cli.campaign_view import CampaignView
 from screensearch.domain.transition import Outcome
 from screensearch.explore.campaign.file import read_campaign
 from screensearch.explore.campaign.record import CampaignRecord, Figures, RunState, Standing, conducted
+from screensearch.explore.metrics_server import NEXT_PORTS
+from screensearch.record.run import read_manifest
 
 HEAD = 'stop.steps = 60\nexplore.screenshots = "none"\n'
 NOTEPAD = '[[run]]\nname = "notepad"\ntarget = "synthetic:notepad"\n'
@@ -93,9 +97,11 @@ def check(folder: Path, steps: int) -> None:
 
 
 @contextlib.contextmanager
-def conducting(file: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+def conducting(
+    file: Path, out: Path, options: tuple[str, ...] = ("--json",)
+) -> Iterator[subprocess.Popen[bytes]]:
     """The command in a process of its own; killed if the test leaves it running."""
-    command = [sys.executable, "-m", "screensearch", "campaign", str(file), "--out", str(out), "--json"]
+    command = [sys.executable, "-m", "screensearch", "campaign", str(file), "--out", str(out), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
@@ -322,6 +328,50 @@ def test_a_run_whose_process_dies_is_failed_and_the_campaign_goes_on(tmp_path: P
     runs = {each["name"]: each for each in json.loads(output)["runs"]}
     assert (runs["notepad"]["state"], runs["files"]["state"]) == ("failed", "finished")
     assert "its process ended with signal SIGKILL" in runs["notepad"]["failure"]["message"]
+
+
+# -- metrics and logs -----------------------------------------------------------------------------
+
+
+def served(out: Path, name: str) -> str:
+    """Where a run says, in JSON, that it serves its metrics."""
+    records = [json.loads(line) for line in (out / "campaign.logs" / f"{name}.log").read_text().splitlines()]
+    told = "metrics are served at "
+    (message,) = [each["message"] for each in records if each["message"].startswith(told)]
+    return str(message.removeprefix(told))
+
+
+def test_runs_at_once_serve_metrics_side_by_side_and_everything_is_logged_as_json(tmp_path: Path) -> None:
+    names = ("notepad", "files")
+    file = written(tmp_path, f"at_once = 2\n{HEAD.replace('60', '100000')}{NOTEPAD}{FILES}")
+    out = tmp_path / "out"
+    with ss.MetricsServer() as free:
+        port = urlsplit(free.url).port
+        assert port is not None
+    options = ("--metrics", str(port), "--log-format", "json")
+    with conducting(file, out, options) as conductor:
+        wait_until(lambda: all(acknowledged(out / name) for name in names))
+        urls = {name: served(out, name) for name in names}
+        for name, url in urls.items():
+            with urllib.request.urlopen(url, timeout=30) as reply:
+                assert f'screensearch_states{{run="{read_manifest(out / name).run}"' in reply.read().decode()
+        conductor.send_signal(signal.SIGINT)
+        output, errors = conductor.communicate(timeout=120)
+    assert len({*urls.values()}) == 2
+    assert all(port <= (urlsplit(url).port or 0) <= port + NEXT_PORTS for url in urls.values())
+    records = [json.loads(line) for line in errors.splitlines()]
+    last = {each["name"]: each["state"] for each in records if "state" in each}
+    assert last == dict.fromkeys(names, "interrupted")
+    assert any(each["message"].startswith("Stopping") for each in records)
+    assert f"--metrics {port} --log-format json\n" in output.decode()
+
+
+def test_an_address_for_metrics_that_is_not_ours_is_told_before_the_first_run_starts(tmp_path: Path) -> None:
+    file, out = written(tmp_path, HEAD + NOTEPAD), tmp_path / "out"
+    result = run("campaign", file, "--out", out, "--metrics", "192.0.2.1:9464")
+    assert result.exit_code == 1
+    assert "metrics cannot be served at 192.0.2.1" in result.output
+    assert not out.exists()
 
 
 # -- interrupts -----------------------------------------------------------------------------------

@@ -123,6 +123,8 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     assert 0 in {each["worker"] for each in seen["troubles"]}
     everything = json.loads(command("status", "--json", *here).stdout)
     assert [view["folder"] for view in everything] == [str(folder)]
+    by_id = json.loads(command("status", seen["run"], "--json", *here).stdout)
+    assert by_id["folder"] == str(folder)
     more = ss.StopRule(steps=2_000_000)
     with pytest.raises(RunBusy, match="attach"):
         resume_on_cluster(cluster.address, folder, stop=more, workers=1)

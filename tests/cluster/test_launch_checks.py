@@ -20,10 +20,11 @@ from screensearch.cli import main
 from screensearch.cluster import engine, launch
 from screensearch.cluster.launch import resume_on_cluster, start_on_cluster
 from screensearch.cluster.names import Job
-from screensearch.errors import SettingsError
+from screensearch.errors import PluginUnavailable, SettingsError
 from screensearch.explore.beginning import LARGEST_SEED, new_manifest
 from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import create_run, open_run_folder
+from screensearch.record.stores import PostgresStore
 
 pytest_plugins = ["cluster_fixtures"]
 
@@ -66,6 +67,16 @@ def test_a_new_run_that_could_not_be_explored_is_refused_and_not_made(
 ) -> None:
     with pytest.raises(ss.ScreenSearchError, match=told):
         start(tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_metrics_that_this_machine_cannot_serve_are_refused_before_a_run_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    monkeypatch.delitem(sys.modules, "screensearch.explore.exposition", raising=False)
+    with pytest.raises(PluginUnavailable, match=r"screensearch\[metrics\]"):
+        start(tmp_path / "run", metrics="9464")
     assert not (tmp_path / "run").exists()
 
 
@@ -155,6 +166,8 @@ def test_a_run_without_an_entry_makes_room_unless_it_is_under_way(
     assert "was a run without an entry: it is begun anew" in again.stderr
     first, second = notes.jobs
     assert first.run != second.run
+    kept = [PostgresStore(database.url(), each.run).shards() for each in (first, second)]
+    assert kept == [[], [0]]
     notes.under_way = {second.run}
     refused = explore(*new)
     assert refused.exit_code == 1

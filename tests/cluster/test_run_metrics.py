@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from dataclasses import replace
 
 import pytest
@@ -68,13 +70,15 @@ def port_of(server: MetricsServer) -> int:
     return int(server.url.rpartition(":")[2].partition("/")[0])
 
 
-def test_where_a_port_is_taken_the_next_one_is_used() -> None:
+def test_where_a_port_is_taken_the_next_one_is_used(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
     figures = shown(StopRule(steps=1))
     with MetricsServer("127.0.0.1:0") as taken:
         server = serve(f"127.0.0.1:{port_of(taken)}", figures)
         assert server is not None
         with server:
             assert port_of(taken) < port_of(server) <= port_of(taken) + 16
+            assert f"served at {server.url}: port {port_of(taken)} is taken" in caplog.text
 
 
 def test_it_is_served_where_it_was_before_if_that_is_free() -> None:
@@ -94,11 +98,25 @@ def test_it_is_served_where_it_was_before_if_that_is_free() -> None:
     ("asked", "host"),
     [("192.0.2.1:0", "127.0.0.1"), ("[2001:db8::1]:9464", "127.0.0.1"), ("0.0.0.0:0", "10.0.0.7")],
 )
-def test_a_node_that_does_not_have_the_address_serves_to_itself(asked: str, host: str) -> None:
+def test_a_node_that_does_not_have_the_address_serves_to_itself_and_says_so(
+    asked: str, host: str, caplog: pytest.LogCaptureFixture
+) -> None:
     server = serve(asked, shown(StopRule(steps=1)))
     assert server is not None
     with server:
         assert url_of(server, "10.0.0.7").startswith(f"http://{host}:")
+        assert ("to this node only" in caplog.text) is (host == "127.0.0.1")
+
+
+def test_a_node_without_the_extra_serves_nothing_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    monkeypatch.delitem(sys.modules, "screensearch.explore.exposition", raising=False)
+    server = serve("127.0.0.1:0", shown(StopRule(steps=1)))
+    assert server is None
+    assert url_of(server, "10.0.0.7") == ""
+    assert "metrics are not served here: metrics need the extra" in caplog.text
 
 
 def test_all_states_of_workers_have_a_label() -> None:

@@ -280,6 +280,15 @@ def test_whoever_waits_for_a_frozen_server_can_give_it_up_at_once(log: PostgresL
         log.close()
 
 
+def test_a_server_that_was_given_up_is_not_waited_for_over_a_new_connection_either(url: str) -> None:
+    with closing(Session(url, "test")) as session:
+        session.give_up()
+        session.connect_again()
+        process = session.one("SELECT pg_backend_pid()")
+        with frozen(process), pytest.raises(ConnectionLost, match="given up at an interrupt"):
+            session.one("SELECT 1")
+
+
 def test_an_owner_stops_when_the_server_has_lost_what_was_acknowledged(log: PostgresLog, url: str) -> None:
     for number in (1, 2):
         log.append(arrival(number))
@@ -308,6 +317,18 @@ def test_a_commit_is_durable_whatever_the_default_of_the_database_is(log: Postgr
     log.commit()
     assert sql(url, "SHOW synchronous_commit") == [("off",)]
     assert log._one("SHOW synchronous_commit") == "on"
+
+
+def test_a_fence_sees_who_has_the_lease_when_it_gets_it_whatever_the_default_of_the_database_is(
+    log: PostgresLog, url: str
+) -> None:
+    ((database,),) = sql(url, "SELECT current_database()")
+    sql(url, f"ALTER DATABASE \"{database}\" SET default_transaction_isolation = 'repeatable read'")
+    end_connections(url)
+    log.append(arrival(1))
+    log.commit()
+    assert sql(url, "SHOW default_transaction_isolation") == [("repeatable read",)]
+    assert log._one("SHOW transaction_isolation") == "read committed"
 
 
 # -- lost connections --------------------------------------------------------------------------

@@ -16,12 +16,12 @@ from postgres_faults import SCREEN, arrival, episodes, sql, wait_for
 from postgres_server import PostgresServer, postgres_server
 
 from screensearch.domain.screen import Metadata, Screen
-from screensearch.errors import NotLetIn, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
-from screensearch.record import postgres_session, run
+from screensearch.errors import LogExists, NotLetIn, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.record import postgres_log, postgres_session, run, stores
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost
 from screensearch.record.run import Manifest, create_run
-from screensearch.record.stores import find_store
+from screensearch.record.stores import PostgresStore, find_store
 
 pytest_plugins = ["postgres_fixtures"]
 
@@ -254,12 +254,50 @@ def test_a_run_that_cannot_be_made_leaves_no_log(
         raise OSError("no space")
 
     monkeypatch.setattr(run, "write_durably", fail)
-    manifest = Manifest(
-        run="new", created="", environment="synthetic:notepad", seed=0, settings={}, version="0", store=url
-    )
     with pytest.raises(StoreFailed, match="no space"):
-        create_run(tmp_path / "run", manifest)
+        create_run(tmp_path / "run", manifest("new", url))
     assert sql(url, "SELECT run FROM logs") == [("run",)]
+
+
+def manifest(name: str, url: str) -> Manifest:
+    return Manifest(
+        run=name, created="", environment="synthetic:notepad", seed=0, settings={}, version="0", store=url
+    )
+
+
+def test_a_connection_that_is_lost_while_a_log_is_made_leaves_none(
+    log: PostgresLog, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(*arguments: object, **named: object) -> None:
+        raise ConnectionLost("it is away")
+
+    monkeypatch.setattr(postgres_log, "take_lease", lose)
+    with pytest.raises(ConnectionLost, match="it is away"):
+        create_run(tmp_path / "run", manifest("new", url))
+    assert sql(url, "SELECT run FROM logs") == [("run",)]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_log_that_is_there_stays_when_a_run_is_to_be_made_with_its_name(
+    log: PostgresLog, url: str, tmp_path: Path
+) -> None:
+    with pytest.raises(LogExists, match="never overwritten"):
+        create_run(tmp_path / "run", manifest("run", url))
+    assert episodes(url) == [(1, 0)]
+
+
+def test_shards_that_cannot_be_read_as_one_are_let_go(
+    log: PostgresLog, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(logs: object) -> None:
+        raise ConnectionLost("it is away")
+
+    PostgresLog.create(url, "run", "1").close()
+    monkeypatch.setattr(stores, "ShardedLog", fail)
+    with pytest.raises(ConnectionLost):
+        PostgresStore(url, "run").open_to_read(owned=False)
+    reading = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'screensearch reader'"
+    wait_for(lambda: not sql(url, reading))
 
 
 # -- texts -------------------------------------------------------------------------------------

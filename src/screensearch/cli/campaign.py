@@ -11,8 +11,9 @@ from typing import Any
 import click
 from rich.markup import escape
 
-from screensearch.cli.campaign_view import CampaignView, print_campaign
+from screensearch.cli.campaign_view import CampaignLog, CampaignView, print_campaign
 from screensearch.cli.cluster import launcher
+from screensearch.cli.logs import log_as, log_format_option, logs_json, tell
 from screensearch.cli.output import as_json_option, console, print_json, say
 from screensearch.cli.status import INTERRUPTED_STATUS
 from screensearch.errors import ScreenSearchError, SettingsError
@@ -33,6 +34,8 @@ from screensearch.explore.campaign.record import (
     conducted,
     is_conducted,
 )
+from screensearch.explore.logs import TEXT
+from screensearch.explore.metrics_server import check_metrics
 
 FAILED_STATUS = 1
 
@@ -74,6 +77,14 @@ ON_CLUSTER = "screensearch.cluster.campaign_process"
 @click.option(
     "--skip-missing", is_flag=True, help="Leave runs out whose application is not installed, and say so."
 )
+@click.option(
+    "--metrics",
+    default="",
+    metavar="[HOST:]PORT",
+    help="Let each run serve metrics for Prometheus as `explore --metrics` does; of those at the same time, "
+    "the first at this port and the others at the next ones that are free.",
+)
+@log_format_option
 @click.option("--status", is_flag=True, help="Show how far every run has come, and run nothing.")
 @as_json_option
 @click.pass_context
@@ -86,6 +97,8 @@ def campaign(
     store: str,
     artifacts: str,
     skip_missing: bool,
+    metrics: str,
+    log_format: str,
     status: bool,
     as_json: bool,
 ) -> None:
@@ -98,6 +111,7 @@ def campaign(
     failed ones are tried again. Ctrl-C ends it with status 130 once the steps under way are recorded. A run
     that fails does not end the campaign; the status is then 1.
     """
+    log_as(context, log_format)
     above = Above(workers=workers, store=store, artifacts=artifacts, cluster=cluster)
     planned = read_campaign(file, above)
     folder = out or Path("runs", planned.name)
@@ -111,6 +125,8 @@ def campaign(
         _print(planned, folder, record, as_json=as_json, complete=True)
         return
     missing = _check(planned, folder, skip_missing=skip_missing)
+    if metrics:
+        check_metrics(metrics, here=not planned.cluster)
     with conducted(folder):
         record = CampaignRecord.read(folder)
         record.nobody_conducts()
@@ -119,10 +135,13 @@ def campaign(
         record.save()
         left_out = [each.run for each in missing]
         due = [run for run in planned.runs if is_due(run, record[run.name]) and run not in left_out]
-        view = CampaignView(console(stderr=True), planned.runs, record)
+        view = CampaignLog() if logs_json() else CampaignView(console(stderr=True), planned.runs, record)
         with view:
             complete = conduct(
-                planned, due, folder, record, view, process=ON_CLUSTER if planned.cluster else HERE
+                *(planned, due, folder, record, view),
+                process=ON_CLUSTER if planned.cluster else HERE,
+                metrics=metrics,
+                log_format=log_format,
             )
     _print(planned, folder, record, as_json=as_json, complete=complete)
     if not complete:
@@ -152,7 +171,7 @@ def _check(planned: Campaign, folder: Path, *, skip_missing: bool) -> Sequence[M
 
 
 def _skip(missing: Missing, record: CampaignRecord) -> None:
-    click.echo(f"Left out: {missing.run.name}: {missing.what}", err=True)
+    tell(f"Left out: {missing.run.name}: {missing.what}")
     why = Failure("NotInstalled", missing.what)
     standing = replace(record[missing.run.name], state=RunState.SKIPPED, failure=why)
     record.put(missing.run.name, standing)
@@ -162,8 +181,9 @@ def _again(context: click.Context) -> str:
     """The command that goes on: the same one."""
     given = context.params
     words = ["screensearch", "campaign", given["file"]]
-    for name in ("out", "workers", "cluster", "store", "artifacts"):
+    for name in ("out", "workers", "cluster", "store", "artifacts", "metrics"):
         words += [] if given[name] in (None, "") else [f"--{name}", str(given[name])]
+    words += [] if given["log_format"] == TEXT else ["--log-format", given["log_format"]]
     return shlex.join([*words, *(["--skip-missing"] if given["skip_missing"] else [])])
 
 

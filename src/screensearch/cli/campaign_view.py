@@ -1,10 +1,12 @@
-"""How a campaign is shown: one table of all runs, live in a terminal, a line now and then elsewhere."""
+"""How a campaign is shown: a table of all runs in a terminal, else a line now and then, or in the log."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
@@ -15,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from screensearch.cli.live import LINE_EVERY_SECONDS
+from screensearch.cli.logs import logger
 from screensearch.cli.output import console, say, table
 from screensearch.config import DESKTOP
 from screensearch.explore.campaign.file import Campaign, PlannedRun
@@ -23,6 +26,9 @@ from screensearch.explore.campaign.record import CampaignRecord, Figures, RunSta
 _REFRESH_SECONDS = 0.25
 _BESIDE_ROWS = 4  # lines of the live view that are not runs
 
+_WAITING = "Waiting for the runs of an earlier command to record their last steps."
+_STOPPING = "Stopping: finishing steps under way; Ctrl-C again gives them up"
+
 _STYLES = {
     RunState.RUNNING: "bold",
     RunState.FAILED: "red",
@@ -30,6 +36,52 @@ _STYLES = {
     RunState.WAITING: "dim",
     RunState.SKIPPED: "dim",
 }
+
+
+class _Pace:
+    """When a run is worth another line: if its state is another one, and now and then."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[float, RunState]] = {}
+
+    def is_due(self, name: str, state: RunState) -> bool:
+        now = time.monotonic()
+        last, before = self._last.get(name, (0.0, RunState.WAITING))
+        due = state is not before or now - last >= LINE_EVERY_SECONDS
+        if due:
+            self._last[name] = now, state
+        return due
+
+
+class CampaignLog:
+    """Logs where the runs stand, with their figures under their own names."""
+
+    def __init__(self) -> None:
+        self._pace = _Pace()
+
+    def __enter__(self) -> CampaignLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def waiting(self) -> None:
+        """Processes of a campaign that was killed have to end first."""
+        logger.info(_WAITING)
+
+    def stopping(self) -> None:
+        """It was interrupted: steps under way are finished, and no more are taken."""
+        logger.info(_STOPPING)
+
+    def show(self, name: str, standing: Standing) -> None:
+        """A run stands there now."""
+        if self._pace.is_due(name, standing.state):
+            why = f": {standing.failure.message}" if standing.failure else ""
+            level = logging.ERROR if standing.state is RunState.FAILED else logging.INFO
+            figures = {"name": name, "state": standing.state.value, **asdict(standing.figures)}
+            logger.log(level, "%s: %s%s", name, _state(standing), why, extra={"figures": figures})
 
 
 class CampaignView:
@@ -44,7 +96,7 @@ class CampaignView:
         )
         self._last_drawn = 0.0
         self._hint = "Ctrl-C stops; the same command goes on"
-        self._last_lines: dict[str, tuple[float, RunState]] = {}
+        self._pace = _Pace()
 
     def __enter__(self) -> CampaignView:
         if self._live is not None:
@@ -59,11 +111,11 @@ class CampaignView:
 
     def waiting(self) -> None:
         """Processes of a campaign that was killed have to end first."""
-        say(self._console, "Waiting for the runs of an earlier command to record their last steps.")
+        say(self._console, _WAITING)
 
     def stopping(self) -> None:
         """It was interrupted: steps under way are finished, and no more are taken."""
-        self._hint = "Stopping: finishing steps under way; Ctrl-C again gives them up"
+        self._hint = _STOPPING
         if self._live is None:
             say(self._console, self._hint)
 
@@ -71,9 +123,7 @@ class CampaignView:
         """A run stands there now."""
         now = time.monotonic()
         if self._live is None:
-            last, state = self._last_lines.get(name, (0.0, RunState.WAITING))
-            if standing.state is not state or now - last >= LINE_EVERY_SECONDS:
-                self._last_lines[name] = now, standing.state
+            if self._pace.is_due(name, standing.state):
                 self._console.print(_line(self._runs[name], standing), soft_wrap=True)
         elif now - self._last_drawn >= _REFRESH_SECONDS or standing.state is not RunState.RUNNING:
             self._last_drawn = now

@@ -12,11 +12,12 @@ import click
 from rich.markup import escape
 
 from screensearch import Progress, Summary
-from screensearch.cli.live import LiveView
-from screensearch.cli.logs import logger, logs_json
+from screensearch.cli.live import LiveView, LogView
+from screensearch.cli.logs import log_as, log_format_option, logger, logs_json, tell
 from screensearch.cli.output import as_json_option, console, print_json, say, table
 from screensearch.cli.summary import print_summary
 from screensearch.errors import PluginUnavailable
+from screensearch.explore.logs import Whereabouts
 
 if TYPE_CHECKING:
     from screensearch.cluster.launch import Attached
@@ -44,19 +45,26 @@ def launcher() -> ModuleType:
     return launch
 
 
-def _resuming(run: Path, cluster: str) -> str:
-    return shlex.join(["screensearch", "explore", "--resume", "--out", str(run), "--cluster", cluster])
+def _resuming(run: str, cluster: str) -> str:
+    return shlex.join(["screensearch", "explore", "--resume", "--out", run, "--cluster", cluster])
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @cluster_option
+@log_format_option
 @as_json_option
-def attach(run: Path, cluster: str, as_json: bool) -> None:
-    """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on."""
+@click.pass_context
+def attach(context: click.Context, run: Path, cluster: str, log_format: str, as_json: bool) -> None:
+    """Follow a run that is under way on a cluster. Ctrl-C leaves it: it goes on.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that `status` shows.
+    """
+    where = log_as(context, log_format)
     attached = launcher().Attached(cluster, run)
     ending = shlex.join(["screensearch", "stop", str(run), "--cluster", cluster])
-    _follow(attached, run, cluster, left=f"the run goes on. To end it: {ending}", as_json=as_json)
+    left = f"the run goes on. To end it: {ending}"
+    _follow(attached, run, cluster, where, left=left, as_json=as_json)
 
 
 @click.command()
@@ -68,9 +76,15 @@ def attach(run: Path, cluster: str, as_json: bool) -> None:
     help="End the workers at once; their steps are logged as lost. Where the log cannot be reached, the run "
     "ends without closing it, and nothing that was acknowledged is missing from it.",
 )
+@log_format_option
 @as_json_option
-def stop(run: Path, cluster: str, now: bool, as_json: bool) -> None:
-    """End a run that is under way on a cluster: steps under way are finished, and no more are taken."""
+@click.pass_context
+def stop(context: click.Context, run: Path, cluster: str, now: bool, log_format: str, as_json: bool) -> None:
+    """End a run that is under way on a cluster: steps under way are finished, and no more are taken.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that `status` shows.
+    """
+    where = log_as(context, log_format)
     attached = launcher().Attached(cluster, run)
     if now:
         attached.give_up()
@@ -79,22 +93,37 @@ def stop(run: Path, cluster: str, now: bool, as_json: bool) -> None:
         attached.stop("interrupted")
         insisting = shlex.join(["screensearch", "stop", str(run), "--now", "--cluster", cluster])
         left = f"the run ends when its steps under way are done. To end it at once: {insisting}"
-    _follow(attached, run, cluster, left=left, as_json=as_json)
+    _follow(attached, run, cluster, where, left=left, as_json=as_json)
 
 
-def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: bool) -> None:
+def _follow(
+    attached: Attached, run: Path, cluster: str, where: Whereabouts, *, left: str, as_json: bool
+) -> None:
     """Show a run until it ends and what it came to; Ctrl-C leaves it, and says what becomes of it."""
-    view = LiveView(console(stderr=True), what=str(run), steps=None, hint=LEAVES, hint_at_end=LEAVES)
+    view = (
+        LogView()
+        if logs_json()
+        else LiveView(console(stderr=True), what=str(run), steps=None, hint=LEAVES, hint_at_end=LEAVES)
+    )
+    troubles = Troubles()
+
+    def look(seen: View) -> None:
+        where.run = seen.run
+        view.show(seen.progress, places_of(seen))
+        troubles.tell(seen)
+
     try:
         with view:
-            summary = attached.follow(lambda seen: view.show(seen.progress, places_of(seen)))
+            summary = attached.follow(look)
     except KeyboardInterrupt:
-        click.echo(f"Left: {left}", err=True)
+        tell(f"Left: {left}")
         return
     if as_json:
         print_json(summary)
     else:
-        print_summary(summary, _resuming(run, cluster))
+        print_summary(summary, _resuming(summary.run, cluster))
+        if not attached.is_here:
+            say(console(), "Its folder is on the machine that it was begun on: commands for it go there")
 
 
 @click.command()
@@ -102,7 +131,10 @@ def _follow(attached: Attached, run: Path, cluster: str, *, left: str, as_json: 
 @cluster_option
 @as_json_option
 def status(run: Path | None, cluster: str, as_json: bool) -> None:
-    """What is under way on a cluster: all runs, or one of them with its conductor, owners and workers."""
+    """What is under way on a cluster: all runs, or one of them with its conductor, owners and workers.
+
+    RUN is its folder, or where that is not on this machine, the folder or the id that is shown without a RUN.
+    """
     views: list[View] = (
         launcher().runs_under_way(cluster) if run is None else [launcher().Attached(cluster, run).view()]
     )
@@ -123,6 +155,8 @@ def status(run: Path | None, cluster: str, as_json: bool) -> None:
         )
     if views:
         out.print(figures)
+    for view in views:  # whole, so that it can be copied
+        say(out, f"[dim]{escape(view.folder)} has the id {view.run}[/]")
     if run is not None:
         _print_parts(views[0])
 
@@ -176,8 +210,7 @@ def lead(
 
     def look(seen: View) -> None:
         on_progress(seen.progress, places_of(seen))
-        if logs_json():  # others see the latest while no worker is at work
-            troubles.tell(seen)
+        troubles.tell(seen)
 
     with Leading() as leading:
         begin(leading.hold)
@@ -185,13 +218,13 @@ def lead(
 
 
 class Troubles:
-    """Logs what went wrong in a run, each trouble once."""
+    """Logs what went wrong in a run, each trouble once, as JSON; others see the latest beside the figures."""
 
     def __init__(self) -> None:
         self._told = 0.0  # the time of the last
 
     def tell(self, seen: View) -> None:
-        for each in seen.troubles:
+        for each in seen.troubles if logs_json() else ():
             if each.time > self._told:
                 self._told = each.time
                 logger.warning("%s", each.what, extra=each.fields())

@@ -12,6 +12,7 @@ from typing import Self
 from screensearch.cli.logs import tell, warn
 from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.record.run import own
+from screensearch.record.stores import Store
 
 _OF_A_RUN = frozenset(
     {
@@ -50,6 +51,7 @@ class EmptyRun:
         self._folder = folder
         self._in_use = in_use
         self._aside: Path | None = None  # where it is meanwhile
+        self._log: Store | None = None  # where its log is, if that is not in its folder
 
     def __enter__(self) -> Self:
         with _translated("make room for the run at", self._folder):
@@ -73,8 +75,10 @@ class EmptyRun:
             return
         tell(f"{self._folder} was a run without an entry: it is begun anew")
         try:
+            if self._log is not None:
+                self._log.discard()
             _remove(aside)
-        except OSError as problem:  # no reason to end the run that has begun
+        except (OSError, ScreenSearchError) as problem:  # no reason to end the run that has begun
             warn(f"what was left of it at {aside} cannot be removed: {problem}")
 
     def _set_aside(self) -> None:
@@ -89,6 +93,7 @@ class EmptyRun:
                     log.close()
                 if run.manifest.store:
                     run.write_log().close()  # which is refused while another machine owns it
+                    self._log = run.store
                 aside = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
                 folder.rename(aside)
                 self._aside = aside

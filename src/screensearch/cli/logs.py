@@ -1,4 +1,4 @@
-"""What `screensearch explore` says beside its result: for people, or as JSON, a line for each thing said."""
+"""What commands that explore say beside their result: for people, or as JSON, a line for each thing said."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ log_format_option = click.option(
     default=TEXT,
     show_default=True,
     envvar="SCREENSEARCH_LOG_FORMAT",
-    help="How progress, warnings and errors are written to standard error, and the logs of workers in the "
-    "run, or on a cluster those of all its parts: json is one JSON object a line. Also read from "
+    help="How progress, warnings and errors are written to standard error, and if a run is begun the logs of "
+    "its workers, or on a cluster of all its parts: json is one JSON object a line. Also read from "
     "SCREENSEARCH_LOG_FORMAT.",
 )
 

@@ -26,7 +26,7 @@ from screensearch.cluster.engine import (
     place,
     slots,
 )
-from screensearch.cluster.names import SLOT, Job, View, conductor_name
+from screensearch.cluster.names import SLOT, Job, View, conductor_name, run_of_conductor
 from screensearch.config import Settings, settings_from_document
 from screensearch.errors import EnvironmentFailed, RunBusy, RunNotFound, SettingsError
 from screensearch.explore.beginning import (
@@ -40,7 +40,7 @@ from screensearch.explore.beginning import (
 from screensearch.explore.budget import StopRule
 from screensearch.explore.consent import check_consent
 from screensearch.explore.logs import TEXT, check_log_format
-from screensearch.explore.metrics_server import parse_listen_address
+from screensearch.explore.metrics_server import check_metrics
 from screensearch.explore.progress import NeverStarted, Summary
 from screensearch.record.artifact_location import read_location
 from screensearch.record.artifacts import open_artifacts
@@ -138,7 +138,7 @@ def _check_options(workers: int, log_format: str, metrics: str) -> None:
         raise SettingsError(f"workers is {workers}; it must be at least 1, or 0 if they are elsewhere")
     check_log_format(log_format)
     if metrics:
-        parse_listen_address(metrics)
+        check_metrics(metrics)
 
 
 def _conduct(
@@ -238,16 +238,47 @@ def places_of(address: str) -> str:
 
 def runs_under_way(address: str) -> list[View]:
     """All runs of a cluster that have a conductor now; one that does not answer in time is left out."""
+    views, _ = _look_around(address)
+    return views
+
+
+def _look_around(address: str) -> tuple[list[View], list[str]]:
+    """All runs of a cluster that have a conductor now, and the ids of those whose conductor is silent."""
     connect(address)
     views: list[View] = []
+    silent: list[str] = []
     with _within_reach():
         names = conductors()
     for name in names:
         actor = find_actor(name)
         if actor is not None:
-            with contextlib.suppress(TimeoutError, Gone):
+            try:
                 views.append(answer(actor.view.remote(), seconds=ANSWER_SECONDS))
-    return sorted(views, key=lambda view: view.folder)
+            except (TimeoutError, Gone):  # it may be between two lives
+                silent.append(run_of_conductor(name))
+    return sorted(views, key=lambda view: view.folder), silent
+
+
+def _find_run(address: str, given: Path, not_here: RunNotFound) -> str:
+    """The id of a run under way that is named by it, or by its folder, which is on another machine."""
+    connect(address)
+    if find_actor(conductor_name(str(given))) is not None:
+        return str(given)
+    views, silent = _look_around(address)
+    found = [view.run for view in views if view.folder in (str(given), str(given.resolve()))]
+    if len(found) == 1:
+        return found[0]
+    listing = f"`{shlex.join(['screensearch', 'status', '--cluster', address])}`"
+    if found:
+        raise RunNotFound(
+            f"the runs {', '.join(found)} on the cluster at {address!r} have the folder {given}, each on its "
+            f"machine: give the id of the one that is meant, which {listing} tells"
+        )
+    mute = f"; {', '.join(silent)} did not answer: wait, or give that id" if silent else ""
+    raise RunNotFound(
+        f"{not_here}. Nor is one with that folder or id under way on the cluster at {address!r}: {listing} "
+        f"lists those that are{mute}"
+    ) from not_here
 
 
 def is_under_way(address: str, run: str) -> bool:
@@ -260,8 +291,14 @@ class Attached:
     """A run that is under way on a cluster, seen from outside."""
 
     def __init__(self, address: str, folder: Path) -> None:
+        """Without a run in the folder, it is the one under way that has this folder elsewhere, or this id."""
         self._folder = folder
-        self._run = read_manifest(folder).run  # its log may be away, or be brought up to date just now
+        try:
+            self._run = read_manifest(folder).run  # its log may be away, or be brought up to date just now
+            self.is_here = True
+        except RunNotFound as problem:
+            self._run = _find_run(address, folder, problem)
+            self.is_here = False
         connect(address)
         self._conductor: Any = find_actor(conductor_name(self._run))
         if self._conductor is None:
@@ -291,7 +328,8 @@ class Attached:
             time.sleep(LOOK_SECONDS)
             on_view(view := self.view())
         self._let_go()
-        summary = None if view.summary is None else _as_without_cluster(view.summary, self._folder)
+        folder = str(self._folder) if self.is_here else view.folder
+        summary = None if view.summary is None else _as_without_cluster(view.summary, folder)
         if view.problem and view.never_started and summary is not None:
             findings = shlex.join(["screensearch", "findings", summary.run])
             raise NeverStarted(f"{view.problem} (see `{findings}`)", summary)
@@ -321,15 +359,16 @@ class Attached:
                 return answer(getattr(self._conductor, method).remote(*arguments), seconds=ANSWER_SECONDS)
             except (TimeoutError, Gone) as problem:
                 if time.monotonic() > until:
+                    why = str(problem) or f"it was silent for {AWAY_SECONDS:g} s"
                     raise NoCluster(
-                        f"the conductor of the run at {self._folder} does not answer: {problem}"
+                        f"the conductor of the run at {self._folder} does not answer: {why}"
                     ) from problem
                 time.sleep(LOOK_SECONDS)
                 self._conductor = find_actor(conductor_name(self._run)) or self._conductor
 
 
-def _as_without_cluster(summary: Summary, folder: Path) -> Summary:
-    """A summary that names the run as it was named here, and says when there was nothing left to do."""
+def _as_without_cluster(summary: Summary, folder: str) -> Summary:
+    """A summary that names the run by this folder, and says when there was nothing left to do."""
     nothing_done = summary.ended in ("steps", "states") and not summary.new_outcomes
     ended = f"{summary.ended} already" if nothing_done else summary.ended
-    return replace(summary, run=str(folder), ended=ended)
+    return replace(summary, run=folder, ended=ended)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from screensearch.cluster.account import Counts
 from screensearch.cluster.names import ENDED, RESTS, STARTS, WAITS, WORKS, Job, WorkerView
+from screensearch.errors import PluginUnavailable
 from screensearch.explore.budget import StopRule
 from screensearch.explore.metrics import Readable, Series, alone, by_label
-from screensearch.explore.metrics_server import MetricsServer, MetricsUnavailable, parse_listen_address
+from screensearch.explore.metrics_server import (
+    MetricsServer,
+    MetricsUnavailable,
+    parse_listen_address,
+    serve_near,
+)
 from screensearch.explore.progress import Figures
 
-NEXT_PORTS = 16
-"""Where a port is taken, as by another part of a run on the same node, so many after it are tried."""
-
+log = logging.getLogger(__name__)
 
 STATES = {WORKS: "working", WAITS: "waiting", STARTS: "starting", RESTS: "resting", ENDED: "ended"}
 """The states of workers, as labels."""
@@ -75,25 +79,29 @@ def _left(rule: StopRule, now: Moment) -> dict[str, Series]:
 def serve(asked: str, shown: Readable, *, before: str = "") -> MetricsServer | None:
     """Serve figures on this node, at the port that was asked for or one after it; None if nowhere.
 
-    `before` is where an earlier life of the same actor served them: there again, if possible.
+    `before` is where an earlier life of the same actor served them: there again, if possible. A node that
+    does not have the address serves them to itself. No run ends for want of its metrics.
     """
-    for address in _addresses(asked, before):
-        with contextlib.suppress(MetricsUnavailable):  # the port is taken, or this node has no such address
-            server = MetricsServer(address)
-            server.show(shown)
-            return server
-    return None
+    try:
+        server = _serve(asked, before)
+    except (PluginUnavailable, MetricsUnavailable) as problem:
+        log.warning("metrics are not served here: %s", problem)
+        return None
+    server.show(shown)
+    return server
 
 
-def _addresses(asked: str, before: str) -> Iterator[str]:
-    host, port = parse_listen_address(asked)
-    host = f"[{host}]" if ":" in host else host
-    if before:
-        yield f"{host}:{urlsplit(before).port}"
-    if port:
-        yield from (f"{host}:{each}" for each in range(port, min(port + NEXT_PORTS, 65_536)))
-    yield f"{host}:0"
-    yield "0"
+def _serve(asked: str, before: str) -> MetricsServer:
+    try:
+        server = serve_near(asked, before=before)
+    except MetricsUnavailable as problem:
+        server = MetricsServer("0")
+        log.warning("metrics are served at %s, to this node only: %s", server.url, problem)
+        return server
+    _, port = parse_listen_address(asked)
+    if port not in (0, urlsplit(server.url).port):
+        log.info("metrics are served at %s: port %d is taken", server.url, port)
+    return server
 
 
 def url_of(server: MetricsServer | None, node: str) -> str:

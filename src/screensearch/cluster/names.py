@@ -24,6 +24,10 @@ def conductor_name(run: str) -> str:
     return f"{run}/conductor"
 
 
+def run_of_conductor(name: str) -> str:
+    return name.removesuffix("/conductor")
+
+
 def owner_name(run: str, shard: int, generation: int) -> str:
     return f"{run}/owner/{shard}/{generation}"
 

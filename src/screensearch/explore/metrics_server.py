@@ -36,6 +36,9 @@ PATH = "/metrics"
 SILENCE_SECONDS = 10.0
 """A client that says nothing for so long is not waited for."""
 
+NEXT_PORTS = 16
+"""Where a port is taken, as by another run on the same machine, so many after it are tried."""
+
 _LOOK_SECONDS = 0.1  # how soon the server sees that it is to end
 
 
@@ -54,7 +57,7 @@ class MetricsServer:
         host, port = parse_listen_address(address)
         self._shown: list[Readable] = []
         self._server = _listen(host, port, _make_exposition(self._shown))
-        self.url = _url(host, self._server.server_address[1])
+        self.url = f"http://{_at(host, self._server.server_address[1])}{PATH}"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(_LOOK_SECONDS,), name="metrics", daemon=True
         )
@@ -86,6 +89,37 @@ class MetricsServer:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def serve_near(asked: str, *, before: str = "") -> MetricsServer:
+    """A server at the port that was asked for, one after it, or any: for several that are asked for the same.
+
+    `before` is the URL of an earlier one in its place: there again, if possible. `MetricsUnavailable` is
+    raised where this machine does not have the address.
+    """
+    *others, last = _addresses(asked, before)
+    for address in others:
+        with contextlib.suppress(MetricsUnavailable):
+            return MetricsServer(address)
+    return MetricsServer(last)
+
+
+def _addresses(asked: str, before: str) -> Iterator[str]:
+    host, port = parse_listen_address(asked)
+    if before:
+        yield _at(host, urlsplit(before).port)
+    if port:
+        yield from (_at(host, each) for each in range(port, min(port + NEXT_PORTS, 65_536)))
+    yield _at(host, 0)
+
+
+def check_metrics(address: str, *, here: bool = False) -> None:
+    """Raise unless it is an address and this machine has what serves metrics; `here` also the address."""
+    host, _ = parse_listen_address(address)
+    if here:
+        MetricsServer(_at(host, 0)).close()
+    else:
+        _make_exposition([])
 
 
 @contextlib.contextmanager
@@ -120,8 +154,8 @@ def parse_listen_address(address: str) -> tuple[str, int]:
     return bare or LOOPBACK, int(port)
 
 
-def _url(host: str, port: object) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
+def _at(host: str, port: object) -> str:
+    return f"{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _make_exposition(shown: list[Readable]) -> Exposition:

@@ -13,7 +13,7 @@ row of a screen or a signature with every entry that names it.
 
 from __future__ import annotations
 
-from screensearch.errors import FormatError, NewerFormat, RunBusy, RunNotFound, StoreFailed
+from screensearch.errors import FormatError, LogExists, NewerFormat, RunBusy, RunNotFound, StoreFailed
 from screensearch.record.format import FORMAT_VERSION, check_version
 from screensearch.record.postgres_lease import end_leases, owners_at_work
 from screensearch.record.postgres_session import SCHEMA, STALE, ConnectionLost, Session
@@ -202,7 +202,7 @@ def make_log(session: Session, run: str, shard: str) -> int:
         *(run, shard, FORMAT_VERSION),
     )
     if made is None:
-        raise StoreFailed(f"{log_name(run, shard)} is in {session.where} already: a log is never overwritten")
+        raise LogExists(f"{log_name(run, shard)} is in {session.where} already: a log is never overwritten")
     return int(made)
 
 

@@ -42,6 +42,9 @@ _LOOK_SECONDS = 0.2  # how often a wait looks whether it is still wanted
 _SESSION = {
     "search_path": SCHEMA,
     "synchronous_commit": "on",  # whatever the database's default: a commit is an acknowledgement
+    # The fence waits for a lock and then looks: with one moment for the whole transaction, it would see what
+    # was there before it waited.
+    "default_transaction_isolation": "read committed",
     "idle_in_transaction_session_timeout": "10s",  # a frozen owner must not hold its lease
     # We stop waiting before these do: they end what we left behind.
     "lock_timeout": "15s",
@@ -147,7 +150,8 @@ class Session:
 
     def _connect(self) -> _Connection:
         parts = {"connect_timeout": str(_CONNECT_SECONDS), **self._parts}
-        ours = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+        escaped = {name: value.replace(" ", r"\ ") for name, value in _SESSION.items()}
+        ours = " ".join(f"-c {name}={value}" for name, value in escaped.items())
         parts |= {
             "options": f"{parts.get('options', '')} {ours}".strip(),
             "application_name": self._name,
@@ -199,6 +203,8 @@ class Session:
         """A new connection in place of one that was lost; one attempt."""
         self._connection.close()
         self._connection = self._connect()
+        if self.unwanted:  # looked at once it is there: `give_up` may have come while it was made
+            self._connection.unwanted = True
 
     def give_up(self) -> None:
         """Whatever waits for a silent server, now or later, is to fail. A signal's handler may call this."""

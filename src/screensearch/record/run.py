@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 
-from screensearch.errors import FormatError, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
+from screensearch.errors import FormatError, LogExists, RunBusy, RunNotFound, ScreenSearchError, StoreFailed
 from screensearch.record.artifacts import ARTIFACTS, Artifacts, open_artifacts
 from screensearch.record.durable import sync_folder, write_durably
 from screensearch.record.format import FORMAT_VERSION, check_version
@@ -125,11 +125,13 @@ def create_run(folder: Path, manifest: Manifest) -> RunFolder:
 @contextmanager
 def _made(store: Store) -> Iterator[None]:
     """Make the log, for as long as the body does not fail: a database must not keep one without its run."""
-    store.create()
     try:
+        store.create()  # which may have made it though it fails, as by a connection that is lost
         yield
+    except LogExists:
+        raise
     except BaseException:
-        with suppress(StoreFailed):
+        with suppress(ScreenSearchError):
             store.discard()
         raise
 

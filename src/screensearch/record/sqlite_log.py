@@ -14,7 +14,7 @@ from typing import Any
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import DamagedStore, FormatError, StoreFailed
+from screensearch.errors import DamagedStore, FormatError, LogExists, StoreFailed
 from screensearch.record.checkpoints import (
     KEPT_GRAPHS,
     Kept,
@@ -92,7 +92,7 @@ class SqliteLog:
     def create(cls, path: Path) -> SqliteLog:
         """A new, empty log at a path where there is no file, opened for writing."""
         if path.exists():
-            raise StoreFailed(f"{path} exists already: a log is never overwritten")
+            raise LogExists(f"{path} exists already: a log is never overwritten")
         with _translated(path):
             connection = sqlite3.connect(path, isolation_level=None)
             connection.executescript(

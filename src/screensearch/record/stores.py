@@ -28,7 +28,7 @@ class Store(Protocol):
     """The place of one log."""
 
     def create(self) -> None:
-        """Make an empty log. There must be none yet."""
+        """Make an empty log; raises `LogExists` if there is one."""
         ...
 
     def check(self, *, owned: bool, to_write: bool = False) -> None:
@@ -182,11 +182,11 @@ def _open_shards(shards: Sequence[int], open_shard: Callable[[int], Log]) -> Log
     logs: list[tuple[int, Log]] = []
     try:
         logs.extend((shard, open_shard(shard)) for shard in shards)
+        return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
     except BaseException:
         for _, log in logs:
             log.close()
         raise
-    return logs[0][1] if len(logs) == 1 else ShardedLog(logs)
 
 
 def _postgres_log() -> type[PostgresLog]:

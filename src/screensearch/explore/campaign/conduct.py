@@ -35,6 +35,7 @@ from screensearch.explore.campaign.record import (
     Standing,
     at_work,
 )
+from screensearch.explore.logs import TEXT
 from screensearch.explore.owner import interrupts
 from screensearch.explore.processes import how_it_ended, kill_group, reap
 
@@ -77,15 +78,18 @@ def conduct(
     onlooker: Onlooker,
     *,
     process: str = HERE,
+    metrics: str = "",
+    log_format: str = TEXT,
 ) -> bool:
     """Explore the runs that are due, at most `at_once` at a time; False if it was interrupted.
 
     To be called within `conducted`. `process` is the module that explores one run, in a process of its own.
+    Each run serves its metrics there or at the next port that is free, and logs in that form.
     Every run ends up in the record as what became of it; one that fails does not keep the others from being
     explored.
     """
     with at_work(folder, onlooker.waiting) as handle:
-        conductor = _Conductor(campaign, folder, record, onlooker, handle, process)
+        conductor = _Conductor(campaign, folder, record, onlooker, handle, process, metrics, log_format)
         return asyncio.run(conductor.run(due))
 
 
@@ -98,8 +102,11 @@ class _Conductor:
         onlooker: Onlooker,
         handle: int,
         process: str,
+        metrics: str,
+        log_format: str,
     ) -> None:
         self._campaign = campaign
+        self._metrics, self._log_format = metrics, log_format
         self._process = process
         self._folder = folder
         self._handle = handle  # of `at_work`
@@ -164,6 +171,8 @@ class _Conductor:
             store=run.store,
             artifacts=run.artifacts,
             cluster=self._campaign.cluster,
+            metrics=self._metrics,
+            log_format=self._log_format,
         )
 
         def hear(news: News) -> None:
