@@ -5,7 +5,8 @@ A real Ray cluster on this machine, a head and beside it nodes in network namesp
 PostgreSQL from Debian that waits for the disk. Workers are simulated (`cluster_load.py`): they report steps
 at a pace over the same store as real ones, and drive nothing. So what is measured is the machinery: Ray's
 calls, the owners, the database; what the simulated workers themselves use is told apart. A decision is timed
-by its worker, from the report to the receipt, which comes after the commit.
+by its worker, from the report to the receipt, which comes after the commit; and from when the step was due,
+with what it waited for those before it. Steps become due at their pace, whatever the ones before them take.
 
 Three series. The ladder: more and more workers at the same pace against 8 shards, until rungs are saturated
 (fewer than 95 % of the offered steps) and the rate has stopped growing; the most workers of all come last in
@@ -155,7 +156,8 @@ class Benchmark:
         decision, cost = rung["decision_ms"], rung["cpu_ms_per_step"]
         self._say(
             f"{workers} workers: {rung['steps_per_second']} of {rung['offered_steps_per_second']} steps/s, "
-            f"p50 {decision['p50']} p99 {decision['p99']} ms, CPU ms a step {cost}, lost {rung['lost']}, "
+            f"p50 {decision['p50']} p99 {decision['p99']} ms, p99 from when due "
+            f"{rung['decision_ms_from_due']['p99']} ms, CPU ms a step {cost}, lost {rung['lost']}, "
             f"{len(rung['failures'])} failures{', saturated' if rung['saturated'] else ''}"
         )
         return rung

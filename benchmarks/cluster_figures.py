@@ -38,8 +38,9 @@ def conclude(report: dict[str, Any]) -> None:
     for first in ladder[:2]:
         report[f"cost_against_{first['workers']}_workers"] = against(first, many)
     report["ceilings"] = {"ladder": ceiling(ladder), "one_shard": ceiling(hot)}
+    report["dearest"] = dearest(ladder, many)
     report["targets"] = {
-        **no_dearer(report),
+        **no_dearer(report["dearest"]),
         "no step lost": not any(each["lost"] for each in (*rungs, *report["runs"])),
         "no worker failed, no owner was replaced": not any(
             rung["failures"] or rung["owner_replaced"] for rung in rungs
@@ -48,6 +49,11 @@ def conclude(report: dict[str, Any]) -> None:
         "every log verifies": bool(report["runs"])
         and not any(run["verify_problems"] for run in report["runs"]),
     }
+
+
+def lost_steps(acknowledged: dict[int, int], logged: dict[int, int]) -> int:
+    """Steps that a worker was told of and that are not there: one too many of another makes up for none."""
+    return sum(max(0, count - logged.get(worker, 0)) for worker, count in acknowledged.items())
 
 
 def against(first: dict[str, Any], rungs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -73,25 +79,32 @@ def against(first: dict[str, Any], rungs: list[dict[str, Any]]) -> list[dict[str
     ]
 
 
-def no_dearer(report: dict[str, Any]) -> dict[str, bool]:
-    """The target that a step of the most workers costs no more than one of the fewest that can be told.
+def dearest(ladder: list[dict[str, Any]], rungs: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Of the rungs with more workers than the first one that can be told, the one whose step costs most.
 
-    What idles is left out: it would make every step of few workers dear.
+    What idles is left out: it would make every step of few workers dear. None where nothing can be compared.
     """
-    for first in report["ladder"][:2]:
-        ratios = report[f"cost_against_{first['workers']}_workers"]
-        most = max(each["workers"] for each in ratios)
-        found = [each["above_idle"] for each in ratios if each["workers"] == most]
-        if most > first["workers"] and None not in found:
-            name = f"a step of {most:,} workers costs no more than one of {first['workers']:,}"
-            return {name: max(found) <= NO_DEARER}
-    return {}
+    for first in ladder:
+        more = [each for each in against(first, rungs) if each["workers"] > first["workers"]]
+        known = [each for each in more if each["above_idle"] is not None]
+        if known:
+            return {"than": first["workers"], **max(known, key=lambda each: float(each["above_idle"]))}
+    return None
+
+
+def no_dearer(found: dict[str, Any] | None) -> dict[str, bool]:
+    """The target that a step costs no more on any rung than on the first one that can be told."""
+    if found is None:
+        return {}
+    name = f"a step of more workers costs no more than one of {found['than']:,}"
+    return {name: found["above_idle"] <= NO_DEARER}
 
 
 def ceiling(rungs: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The best rate of the saturated rungs, and what was carried; None if the pace has limited the series.
+    """The best rate of a series, how it was limited where it was saturated, and what was carried.
 
-    A rate that was asked for and met is no ceiling, also where it is higher.
+    None if the pace has limited the series: a rate that was asked for and met is no ceiling, unless more load
+    made fewer steps.
     """
     if not rungs or not rungs[-1]["saturated"]:
         return None
@@ -99,14 +112,19 @@ def ceiling(rungs: list[dict[str, Any]]) -> dict[str, Any] | None:
     def best(of: list[dict[str, Any]]) -> dict[str, Any]:
         return max(of, key=lambda rung: float(rung["steps_per_second"]))
 
-    most = best([rung for rung in rungs if rung["saturated"]])
-    met = [rung for rung in rungs if not rung["saturated"]]
+    most, met = best([rung for rung in rungs if rung["saturated"]]), [r for r in rungs if not r["saturated"]]
     return {
-        "steps_per_second": most["steps_per_second"],
-        "workers": most["workers"],
-        "carried": {name: best(met)[name] for name in ("workers", "steps_per_second")} if met else None,
+        **_rate(best(rungs)),
+        "carried": _rate(best(met)) if met else None,
+        "saturated": _rate(most),
         "owners_cores": most["cores_used"][OWNERS],
+        "busiest_owner_cores": most["busiest_owner_cores"],
         "busiest_owner_thread_cores": most["busiest_owner_thread_cores"],
         "machine_cores": most["cores_busy_of_the_machine"],
+        "cores_in_iowait": most["cores_in_iowait"],
         "stopped_growing": stopped_growing(rungs),
     }
+
+
+def _rate(rung: dict[str, Any]) -> dict[str, Any]:
+    return {name: rung[name] for name in ("workers", "steps_per_second")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,13 @@ from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
+from cluster_figures import lost_steps
 from cluster_load import Host, Mix
 from cluster_parts import CONDUCTOR, DATABASE, MACHINERY, OWNERS, RAY, WORKERS
-from processes import below, machine_busy_seconds, threads_of
+from processes import below, machine_seconds, threads_of
 from screensearch.cluster.engine import answer, end, place
 from screensearch.cluster.launch import Attached, start_on_cluster
+from screensearch.domain.transition import Outcome
 
 HOSTS = 4  # processes that the simulated workers live in
 SETTLE_SECONDS = 3.0  # after all workers were sent to work
@@ -33,7 +35,7 @@ Say = Callable[[str], None]
 class Stored:
     """What the database holds and has written so far."""
 
-    steps: int
+    steps: dict[int, int]  # of one run, by worker
     table_bytes: int  # indexes and large values included
     wal_bytes: int
     transactions: int  # those that only read included
@@ -50,16 +52,20 @@ class Database:
         server.start()
         self._connection = psycopg.connect(server.url(), autocommit=True)
 
-    def stored(self) -> Stored:
+    def stored(self, run: str) -> Stored:
+        steps = self._connection.execute(
+            "SELECT worker, count(*) FROM screensearch.entries JOIN screensearch.logs ON id = log "
+            "WHERE run = %s AND step > 0 AND outcome <> %s GROUP BY worker",
+            (run, Outcome.LOST.value),
+        ).fetchall()
         row = self._connection.execute(
-            "SELECT (SELECT count(*) FROM screensearch.entries WHERE step > 0),"
-            "(SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON"
+            "SELECT (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c JOIN pg_namespace n ON"
             " n.oid = c.relnamespace WHERE n.nspname = 'screensearch' AND c.relkind = 'r'),"
             "pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,"
             "(SELECT xact_commit FROM pg_stat_database WHERE datname = current_database())"
         ).fetchone()
         assert row is not None  # it has one always
-        return Stored(*map(int, row))
+        return Stored(dict(steps), *map(int, row))
 
     def close(self) -> None:
         self._connection.close()
@@ -87,7 +93,7 @@ class Fleet:
         self._hosts = [place(Host, f"{self._run}/host/{number}", self._run, mix) for number in range(HOSTS)]
         self._host_processes = set(self._ask("process"))
         self._muster(shards)  # each shard gets its owner with its first screen
-        self._acknowledged = self._rest()
+        self._rest()
         self._owner_processes: set[int] = {each.process for each in self._attached.view().owners}
 
     # -- measurements -------------------------------------------------------------------------
@@ -95,77 +101,78 @@ class Fleet:
     def idle(self, seconds: float) -> dict[str, Any]:
         """What all of it costs while nobody works."""
         time.sleep(SETTLE_SECONDS)
-        before, busy = self._cpu(), machine_busy_seconds()
+        before, machine = self._cpu(), machine_seconds()
         time.sleep(seconds)
-        after, busy = self._cpu(), machine_busy_seconds() - busy
+        after, machine = self._cpu(), machine_seconds().since(machine)
         return {
             "seconds": seconds,
             "shards": self._shards,
             "cpu_ms_per_second": {
                 part: round(1000 * (after[part] - before[part]) / seconds, 2) for part in after
             },
-            "machine_cpu_ms_per_second": round(1000 * busy / seconds, 2),
+            "machine_cpu_ms_per_second": round(1000 * machine.busy / seconds, 2),
         }
 
     def measure(self, *, workers: int, pace: float, seconds: float) -> dict[str, Any]:
         """So many workers, each at so many steps a second."""
-        stored = self._database.stored()
+        stored = self._database.stored(self._run)
         self._say(f"{workers} workers at {pace:.3g} steps/s each, {self._shards} shards: all begin")
         self._employ(workers, pace)
         time.sleep(SETTLE_SECONDS)
         self._owner_processes = {each.process for each in self._attached.view().owners}
-        begin, before, busy, threads = time.time(), self._cpu(), machine_busy_seconds(), self._owner_threads()
-        while (left := begin + seconds - time.time()) > 0:
+        begin, before, machine = time.monotonic(), self._cpu(), machine_seconds()
+        threads = self._owner_threads()
+        while (left := begin + seconds - time.monotonic()) > 0:
             progress = self._attached.view().progress
             self._say(f"{workers} workers: {progress.steps} steps of the run, {left:.0f} s left")
             time.sleep(min(5.0, left))
-        until, after = time.time(), self._cpu()
-        busy, busiest = machine_busy_seconds() - busy, busiest_thread(threads, self._owner_threads())
-        acknowledged = self._rest()
-        times = np.array([each for some in self._ask("decisions", begin, until) for each in some])
-        now = self._database.stored()
-        taken, logged, lasted = max(len(times), 1), max(now.steps - stored.steps, 1), until - begin
+        until, after, machine = time.monotonic(), self._cpu(), machine_seconds().since(machine)
+        threads_after = self._owner_threads()
+        acknowledged = self._rest()  # those under way at the end belong to it, too
+        timed = [each for some in self._ask("decisions", begin, until) for each in some]
+        now = self._database.stored(self._run)
+        steps = sum(now.steps.values()) - sum(stored.steps.values())
+        taken, logged, lasted = max(len(timed), 1), max(steps, 1), until - begin
         used = {part: after[part] - before[part] for part in after}
         view = self._attached.view()
-        rung = {
+        return {
             "workers": workers,
             "shards": self._shards,
             "steps_per_second_of_a_worker": pace,
             "seconds": round(lasted, 1),
             "offered_steps_per_second": round(workers * pace, 1),
-            "steps_per_second": round(len(times) / lasted, 1),
-            "saturated": len(times) / lasted < SATURATED * workers * pace,
-            "decision_ms": {
-                f"p{each}": round(1000 * float(np.percentile(times, each)), 1) if len(times) else None
-                for each in (50, 90, 99, 100)
-            },
+            "steps_per_second": round(len(timed) / lasted, 1),
+            "saturated": len(timed) / lasted < SATURATED * workers * pace,
+            "decisions": len(timed),
+            "decision_ms": percentiles([seconds for _, seconds, _ in timed]),
+            "decision_ms_from_due": percentiles([seconds for _, _, seconds in timed]),
             "cpu_ms_per_step": {part: round(1000 * spent / taken, 3) for part, spent in used.items()},
             "machinery_cpu_ms_per_step": round(1000 * sum(used[part] for part in MACHINERY) / taken, 3),
             "cores_used": {part: round(spent / lasted, 3) for part, spent in used.items()},
-            "cores_busy_of_the_machine": round(busy / lasted, 3),
+            "cores_busy_of_the_machine": round(machine.busy / lasted, 3),
+            "cores_in_iowait": round(machine.iowait / lasted, 3),
+            "cores_stolen": round(machine.steal / lasted, 3),
             "cores_of_others": round(
-                (busy - sum(used.values())) / lasted, 3
+                (machine.busy - sum(used.values())) / lasted, 3
             ),  # the kernel's for all included
-            "busiest_owner_thread_cores": round(busiest / lasted, 3),
+            "busiest_owner_cores": round(busiest_process(threads, threads_after) / lasted, 3),
+            "busiest_owner_thread_cores": round(busiest_thread(threads, threads_after) / lasted, 3),
             "database_bytes_per_step": round((now.table_bytes - stored.table_bytes) / logged),
             "wal_bytes_per_step": round((now.wal_bytes - stored.wal_bytes) / logged),
             "steps_per_transaction": round(logged / max(now.transactions - stored.transactions, 1), 2),
-            "acknowledged": acknowledged - self._acknowledged,
-            "logged": now.steps - stored.steps,
-            "lost": acknowledged - self._acknowledged - (now.steps - stored.steps),
+            "logged": steps,
+            "lost": lost_steps(acknowledged, now.steps),  # since the beginning of the run
             "failures": [each for some in self._ask("failures") for each in some],
             "trouble": view.trouble,
             # What a process has used is not known any more once it is gone.
             "owner_replaced": {each.process for each in view.owners} != self._owner_processes,
         }
-        self._acknowledged = acknowledged
-        return rung
 
     def close(self) -> dict[str, Any]:
         """End the run, and look whether its log holds together and has what was acknowledged."""
         view = self._attached.view()
         self._attached.stop()
-        acknowledged = sum(self._ask("finish"))
+        acknowledged = together(self._ask("finish"))
         summary = self._attached.follow(lambda now: None)
         self.abandon()
         self._say(f"{summary.steps} steps: reading them again")
@@ -177,8 +184,8 @@ class Fleet:
             "owners_replaced": sum(each.generation - 1 for each in view.owners),
             "steps": summary.steps,
             "states": summary.states,
-            "acknowledged": acknowledged,
-            "lost": acknowledged - summary.steps,
+            "acknowledged": sum(acknowledged.values()),
+            "lost": lost_steps(acknowledged, self._database.stored(self._run).steps),
             "steps_of_lost_workers": summary.lost,
             "verify_problems": list(verification.problems),
         }
@@ -214,8 +221,8 @@ class Fleet:
             (host, list(range(number, workers, len(self._hosts)))) for number, host in enumerate(self._hosts)
         ]
 
-    def _rest(self) -> int:
-        return sum(self._ask("rest"))
+    def _rest(self) -> dict[int, int]:
+        return together(self._ask("rest"))
 
     # -- costs --------------------------------------------------------------------------------
 
@@ -240,6 +247,27 @@ class Fleet:
             for process in self._owner_processes
             for thread, seconds in threads_of(process).items()
         }
+
+
+def together(counts: list[dict[int, int]]) -> dict[int, int]:
+    """Of all workers, what each host says of its own."""
+    return {number: count for some in counts for number, count in some.items()}
+
+
+def percentiles(seconds: list[float]) -> dict[str, float | None]:
+    """In milliseconds."""
+    return {
+        f"p{each}": round(1000 * float(np.percentile(seconds, each)), 1) if seconds else None
+        for each in (50, 90, 99, 100)
+    }
+
+
+def busiest_process(before: dict[tuple[int, int], float], after: dict[tuple[int, int], float]) -> float:
+    """The same of the process whose threads used most together: those that run Python share one core."""
+    used: dict[int, float] = defaultdict(float)
+    for each, seconds in after.items():
+        used[each[0]] += seconds - before.get(each, 0.0)
+    return max(used.values(), default=0.0)
 
 
 def busiest_thread(before: dict[tuple[int, int], float], after: dict[tuple[int, int], float]) -> float:

@@ -12,6 +12,7 @@ import random
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from screensearch.cluster.store import ClusterStore
 from screensearch.domain.screen import Metadata, Screen
@@ -34,6 +35,14 @@ class Mix:
     elements_bytes: int
 
 
+class Timed(NamedTuple):
+    """A decision: when it was asked for, by the monotonic clock, and how many seconds it took."""
+
+    begun: float
+    seconds: float
+    seconds_from_due: float  # likewise, from when the step was due: with what it waited for those before
+
+
 class SimulatedWorker:
     """One worker. It rests until it is sent to work."""
 
@@ -52,7 +61,7 @@ class SimulatedWorker:
         self.begun = asyncio.Event()  # with which it rests again
         self.resting = asyncio.Event()
         self.acknowledged = 0
-        self.decisions: list[tuple[float, float]] = []  # when a step was acknowledged, and after how long
+        self.decisions: list[Timed] = []
 
     async def work(self) -> None:
         """Take steps while the run wants them."""
@@ -85,9 +94,10 @@ class SimulatedWorker:
                 evidence=draw_evidence(self._random),
                 note=draw_note(self._random),
             )
-            begun = time.perf_counter()
+            begun = time.monotonic()
             receipt = await self._store.record(report)
-            self.decisions.append((time.time(), time.perf_counter() - begun))
+            over = time.monotonic()
+            self.decisions.append(Timed(begun, over - begun, over - self._due))
             self.acknowledged += 1
             self._learn(sighting, receipt)
         return receipt.proceed
@@ -103,10 +113,13 @@ class SimulatedWorker:
         return True
 
     async def _turn(self) -> None:
-        """Wait until the next step is due. A late one is taken at once, those missed are not made up."""
-        now = time.monotonic()
+        """Wait until the next step is due, which does not depend on how long the last one took.
+
+        A late one is taken at once. So whoever waits for a slow decision has more of them due meanwhile, and
+        what these wait is seen when they are timed from then.
+        """
         if not await self._sent():
-            self._due = max(self._due + self.interval, now)
+            self._due += self.interval
         await asyncio.sleep(max(0.0, self._due - time.monotonic()))
 
     def _see(self) -> Sighting:
@@ -163,13 +176,13 @@ class Host:
             self._workers[number].interval = 1 / pace
             self._workers[number].go.set()
 
-    async def rest(self) -> int:
-        """Let all finish their step and rest; returns the steps acknowledged since the beginning."""
+    async def rest(self) -> dict[int, int]:
+        """Let all finish their step and rest; returns the steps acknowledged since the beginning, of each."""
         for worker in self._workers.values():
             worker.go.clear()
         for number, worker in self._workers.items():
             await self._reach(number, worker.resting)
-        return sum(worker.acknowledged for worker in self._workers.values())
+        return self._acknowledged()
 
     async def _reach(self, number: int, event: asyncio.Event) -> None:
         """Wait until a worker is that far, or has ended."""
@@ -177,13 +190,16 @@ class Host:
         await asyncio.wait({waiting, self._working[number]}, return_when=asyncio.FIRST_COMPLETED)
         waiting.cancel()
 
-    async def decisions(self, begin: float, until: float) -> list[float]:
-        """How long the decisions of a span of time took. They are forgotten, and so are all others."""
+    async def decisions(self, begin: float, until: float) -> list[tuple[float, ...]]:
+        """The decisions that began in a span of time. They are forgotten, and so are all others.
+
+        Ask when all rest: those that were under way at its end took the longest of all.
+        """
         found = [
-            seconds
+            tuple(timed)
             for worker in self._workers.values()
-            for when, seconds in worker.decisions
-            if begin <= when < until
+            for timed in worker.decisions
+            if begin <= timed.begun < until
         ]
         for worker in self._workers.values():
             worker.decisions.clear()
@@ -197,10 +213,13 @@ class Host:
             if working.done() and not working.cancelled() and working.exception() is not None
         ]
 
-    async def finish(self) -> int:
-        """Let all work until the run wants no more; returns the steps acknowledged since the beginning."""
+    async def finish(self) -> dict[int, int]:
+        """Let all work until the run wants no more; returns what `rest` does."""
         for worker in self._workers.values():
             worker.interval = 1.0  # they hear of it with their next step
             worker.go.set()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
-        return sum(worker.acknowledged for worker in self._workers.values())
+        return self._acknowledged()
+
+    def _acknowledged(self) -> dict[int, int]:
+        return {number: worker.acknowledged for number, worker in self._workers.items()}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster_figures import conclude
-from cluster_parts import DATABASE, OWNERS, RAY
+from cluster_parts import DATABASE, OWNERS, RAY, WORKERS
 from screensearch.errors import FormatError, SettingsError
 
 RESULTS = Path(__file__).parent / "results"
@@ -28,7 +28,7 @@ class Assumptions:
     workers: int = 10_000
     pace: float = 5.0  # steps a second of a worker
     observations: int = 100_000_000
-    utilisation: float = 0.6  # of a core, in the mean: what is left is for peaks, restarts and growth
+    utilisation: float = 0.6  # of any core, in the mean: what is left is for peaks, restarts and growth
     machine_cores: int = 32
     core_hour_price: float = 0.04  # in the currency of your choice, as all prices
     volume_gb_month_price: float = 0.10  # the database's disk
@@ -58,6 +58,7 @@ class Size:
     owner_cores: float
     database_cores: float
     ray_cores: float  # for the calls alone
+    worker_cores: float  # for the workers' side of the calls
     least_shards: int | None  # None where no ceiling of a shard was found
     workers_of_a_shard: int | None
     database_bytes: float
@@ -67,7 +68,11 @@ class Size:
 
     @property
     def machinery_cores(self) -> float:
-        return self.owner_cores + self.database_cores + self.ray_cores
+        return self.owner_cores + self.database_cores + self.ray_cores + self.worker_cores
+
+    def machines(self, desktop: str, cores: int, idle_cores: float) -> int:
+        """So many with so many cores each, of which Ray takes some on each of them for nothing."""
+        return math.ceil((self.desktop_cores[desktop] + self.machinery_cores) / (cores - idle_cores))
 
 
 def size(
@@ -90,11 +95,14 @@ def size(
         owner_cores=cores(cost[OWNERS]),
         database_cores=cores(cost[DATABASE]),
         ray_cores=cores(max(0.0, rung["above_idle_cpu_ms_per_step"][RAY])),
+        worker_cores=cores(cost[WORKERS]),
         least_shards=None if of_a_shard is None else math.ceil(rate / of_a_shard),
         workers_of_a_shard=None if of_a_shard is None else math.floor(of_a_shard / asked.pace),
         database_bytes=asked.observations * rung["database_bytes_per_step"],
         wal_bytes_per_second=rate * rung["wal_bytes_per_step"],
-        desktop_cores={each.name: rate / each.steps_per_second_per_core for each in desktops},
+        desktop_cores={
+            each.name: rate / each.steps_per_second_per_core / asked.utilisation for each in desktops
+        },
         picture_bytes={each.name: asked.observations * each.picture_bytes_per_step for each in desktops},
     )
 
@@ -154,8 +162,23 @@ class Measured:
 def read_measured(path: Path) -> Measured:
     """The results of `cluster.py` in a file, concluded from anew, and beside them those of the desktops."""
     report = json.loads(path.read_text())
+    for rung in (*report["ladder"], *report["hot"], *filter(None, [report.get("all_workers")])):
+        _complete(rung)
     conclude(report)
     return Measured(report, read_desktops())
+
+
+def _complete(rung: dict[str, Any]) -> None:
+    """Fill in what results did not have before the 18th of November 2026, as far as it can be known."""
+    alone = rung["cores_used"][OWNERS] if rung["shards"] == 1 else None
+    for name, value in {
+        "decisions": round(rung["steps_per_second"] * rung["seconds"]),
+        "decision_ms_from_due": {"p99": None},
+        "busiest_owner_cores": alone,
+        "cores_in_iowait": None,
+        "cores_stolen": None,
+    }.items():
+        rung.setdefault(name, value)
 
 
 def assume(given: list[str]) -> Assumptions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,10 @@ from screensearch.errors import FormatError
 
 GIGABYTE, TERABYTE = 1e9, 1e12
 BUSY = 0.9  # of a core, or of all: then it is what limits
+BOUND = 0.7  # cores of an owner's process: its threads take turns, and passing the turn on takes time, too
 QUIET = 0.3  # cores that all else may use before the figures are doubtful
 
-RUNG = "workers | steps/s asked | steps/s | decision p50 / p99, ms"
+RUNG = "workers | steps/s asked | steps/s | decisions | p50 / p99, ms | p99 from when due, ms"
 COST = "CPU ms a step: owners | PostgreSQL | Ray | simulated workers"
 
 LIMITS = """\
@@ -39,6 +39,10 @@ What does not follow from one machine:
   thousand cost it, and Ray's head, which knows them all, was not measured.
 - **One database.** Whether one server takes the whole rate was not measured. Runs share nothing, so each
   may have a server of its own; one run has one. Neither replicas nor backups are in the disk.
+- **Crossings.** Nobody went from one shard to another. Such a step has an entry in the logs of both, and
+  waits for both owners.
+- **Even load.** Every shard had as many workers as the others, each at the same pace. Where some have more,
+  the fullest one bounds them, and the others are idle for a part of their cores.
 - **A hot shard.** It has one owner, whose ceiling bounds the workers on one application in one display mode
   and text size; more of these are more shards. Within one nothing can be split today. Windows of different
   kinds are never compared either (but in the preset `paper`), so the kind of window could become a part of
@@ -102,12 +106,13 @@ def measured_text(report: Mapping[str, Any]) -> str:
         lines += ["", f"{rungs[0]['shards']} shards:", ""]
         lines += table(
             f"{RUNG} | {COST} | cost against {' / '.join(str(each) for each in against)} workers | "
-            "above idle | bytes a step: tables / WAL",
+            "above idle | bytes a step: tables / WAL | cores: iowait / stolen",
             [
                 [
                     *_rung_cells(rung),
                     *(_ratios(rung, against, which) for which in ("all", "above_idle")),
                     f"{rung['database_bytes_per_step']:,} / {rung['wal_bytes_per_step']:,}",
+                    _waited_cell(rung),
                 ]
                 for rung in rungs
             ],
@@ -117,8 +122,8 @@ def measured_text(report: Mapping[str, Any]) -> str:
     if report["hot"]:
         lines += ["", "One shard, more and more load:", ""]
         lines += table(
-            f"{RUNG} | {COST} | cores: owner / its busiest thread / machine",
-            [[*_rung_cells(rung), _cores_cell(rung)] for rung in report["hot"]],
+            f"{RUNG} | {COST} | cores: owner / its busiest thread / machine | cores: iowait / stolen",
+            [[*_rung_cells(rung), _cores_cell(rung), _waited_cell(rung)] for rung in report["hot"]],
         )
         lines += ["", _ceiling_text(report["ceilings"]["one_shard"], machine["cores"])]
     if rungs:
@@ -165,12 +170,14 @@ def _ratios(rung: Mapping[str, Any], against: Mapping[int, list[dict[str, Any]]]
 
 
 def _rung_cells(rung: Mapping[str, Any]) -> list[str]:
-    cost, decision = rung["cpu_ms_per_step"], rung["decision_ms"]
+    cost, decision, late = rung["cpu_ms_per_step"], rung["decision_ms"], rung["decision_ms_from_due"]["p99"]
     return [
         f"{rung['workers']:,}",
         f"{rung['offered_steps_per_second']:,.0f}",
         f"{rung['steps_per_second']:,.0f}{' (saturated)' if rung['saturated'] else ''}",
+        f"{rung['decisions']:,}",
         f"{decision['p50']} / {decision['p99']}",
+        "–" if late is None else f"{late:,.1f}",
         *("–" if rung["owner_replaced"] else f"{cost[part]:.2f}" for part in (OWNERS, DATABASE)),
         f"{cost[RAY] + cost[CONDUCTOR]:.2f}",
         f"{cost[WORKERS]:.2f}",
@@ -184,6 +191,11 @@ def _cores_cell(rung: Mapping[str, Any]) -> str:
         f"{rung['cores_used'][OWNERS]:.2f} / {rung['busiest_owner_thread_cores']:.2f} / "
         f"{rung['cores_busy_of_the_machine']:.2f}"
     )
+
+
+def _waited_cell(rung: Mapping[str, Any]) -> str:
+    found = (rung["cores_in_iowait"], rung["cores_stolen"])
+    return " / ".join("–" if each is None else f"{each:.2f}" for each in found)
 
 
 def _idle_text(idle: Mapping[str, Any], nodes: int) -> str:
@@ -206,9 +218,17 @@ def _ceiling_text(found: Mapping[str, Any] | None, cores: int) -> str:
             f"the machine: its {cores} cores were busy, with the simulated workers as well, so owners "
             "with cores of their own carry more"
         )
+    elif (found["busiest_owner_cores"] or 0.0) >= BOUND:
+        limit = (
+            f"an owner's process, which used {found['busiest_owner_cores']:.2f} cores: of its threads only "
+            "one runs Python at a time"
+        )
     else:
-        limit = "neither a thread nor the cores, so waiting, for the disk or for each other"
-    carried = found["carried"]
+        limit = "neither an owner nor the cores, so waiting, for the disk or for each other"
+        if found["cores_in_iowait"] is not None:
+            limit += f" (iowait: {found['cores_in_iowait']:.2f} cores)"
+    carried, saturated = found["carried"], found["saturated"]
+    fewer = "" if saturated["steps_per_second"] >= found["steps_per_second"] else ", fewer than were carried"
     met = (
         "Nothing was carried. "
         if carried is None
@@ -216,16 +236,24 @@ def _ceiling_text(found: Mapping[str, Any] | None, cores: int) -> str:
     )
     open_end = "" if found["stopped_growing"] else "; whether still more load makes more was not tried"
     return (
-        f"{met}Saturated: at the most {found['steps_per_second']:,.0f} steps/s, with {found['workers']:,} "
-        f"workers and {found['owners_cores']:.2f} cores used by owners{open_end}. What limited it then: "
+        f"{met}Saturated: at the most {saturated['steps_per_second']:,.0f} steps/s{fewer}, with "
+        f"{saturated['workers']:,} workers and {found['owners_cores']:.2f} cores used by owners{open_end}. "
+        f"What limited it then: "
         f"{limit}."
     )
 
 
 def _kept_text(report: Mapping[str, Any]) -> str:
     kept = "; ".join(f"{target}: {'yes' if met else '**no**'}" for target, met in report["targets"].items())
-    steps = sum(run["steps"] for run in report["runs"])
-    return f"{steps:,} steps in all; {kept}."
+    steps, most = sum(run["steps"] for run in report["runs"]), report["dearest"]
+    dearest = (
+        f" The dearest of more than {most['than']:,} worker{'s' * (most['than'] != 1)}: "
+        f"{most['workers']:,} with {most['offered_steps_per_second']:,.0f} steps/s asked, "
+        f"{most['above_idle']:.2f} times as much."
+        if most is not None
+        else ""
+    )
+    return f"{steps:,} steps in all; {kept}.{dearest}"
 
 
 def _trouble_text(rungs: list[Mapping[str, Any]]) -> list[str]:
@@ -259,7 +287,7 @@ def size_text(report: Mapping[str, Any], desktops: list[Desktop], asked: Assumpt
         f"On paper, not measured: {asked.workers:,} workers at {asked.pace:g} steps/s and "
         f"{asked.observations / 1e6:,.0f}M observations, scaled linearly from "
         f"{_scaled_text(rung, shard, asked)} on {machine['cores']} cores of an {machine['cpu']}, "
-        f"{machine['date']}. Cores of the machinery are planned to be {asked.utilisation:.0%} busy. "
+        f"{machine['date']}. All cores are planned to be {asked.utilisation:.0%} busy. "
         f"{_spread_text(report['ladder'], rung)}Prices are assumptions, in any currency; for others: "
         "`benchmarks/cluster.py --size benchmarks/results/cluster.json --assume core_hour_price=0.05`.",
         "",
@@ -302,7 +330,7 @@ def _machinery_rows(
     most = "no ceiling of a shard was found"
     if shard is not None:
         rate = f"{shard['steps_per_second']:,.0f} steps/s"
-        most = f"{asked.utilisation:.0%} of the {rate} of a saturated shard here"
+        most = f"{asked.utilisation:.0%} of the {rate} that a shard made at the most here"
     return [
         ["steps/s", f"{planned.steps_per_second:,.0f}", f"{asked.workers:,} × {asked.pace:g}"],
         ["time for all observations", f"{planned.seconds / 3600:.1f} h", "at that rate"],
@@ -314,6 +342,11 @@ def _machinery_rows(
             "what its own processes use above idle, likewise"
             if planned.ray_cores
             else "its own processes used no more than while nobody worked",
+        ],
+        [
+            "cores for the workers' side of the calls",
+            f"{planned.worker_cores:,.0f}",
+            f"{cost(WORKERS)}; of simulated ones, with what drawing their steps costs",
         ],
         ["shards, at least", _or_unknown(planned.least_shards), most],
         ["workers on one shard, at most", _or_unknown(planned.workers_of_a_shard), most],
@@ -329,25 +362,25 @@ def _machinery_rows(
 def _desktop_rows(desktop: Desktop, planned: Size, asked: Assumptions, idle_cores: float) -> list[list[str]]:
     name = desktop.name
     cores, pictures = planned.desktop_cores[name], planned.picture_bytes[name]
-    everything = cores + planned.machinery_cores
-    hours = everything * planned.seconds / 3600
+    machines = planned.machines(name, asked.machine_cores, idle_cores)
+    hours = machines * asked.machine_cores * planned.seconds / 3600
     kept = planned.database_bytes * asked.volume_gb_month_price + pictures * asked.bucket_gb_month_price
     return [
         [
             f"{name}: cores for desktops",
             f"{cores:,.0f}",
-            f"{desktop.steps_per_second_per_core:.1f} steps/s a core, all of it busy",
+            f"{desktop.steps_per_second_per_core:.1f} steps/s a busy core, {asked.utilisation:.0%} busy",
         ],
         [
             f"{name}: machines in all",
-            f"{math.ceil(everything / asked.machine_cores):,}",
-            f"{asked.machine_cores} cores each; Ray idles with {idle_cores:.2f} cores on each",
+            f"{machines:,}",
+            f"{asked.machine_cores} cores each, of which Ray takes {idle_cores:.2f} while it idles",
         ],
         [f"{name}: pictures", _space(pictures), f"{desktop.picture_bytes_per_step:,.0f} bytes a step"],
         [
             f"{name}: money for cores, once",
             f"{hours * asked.core_hour_price:,.0f}",
-            f"{hours:,.0f} core-hours, assumed at {asked.core_hour_price:g}",
+            f"{hours:,.0f} core-hours of these machines, assumed at {asked.core_hour_price:g}",
         ],
         [
             f"{name}: money for disk, a month",

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -128,7 +129,7 @@ class CpuSampler:
         self._parts: dict[tuple[int, int], str] = {}
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._busy_before = machine_busy_seconds()
+        self._before = machine_seconds()
         self.most_processes = 0
         self.machine_busy_seconds = 0.0
 
@@ -139,7 +140,7 @@ class CpuSampler:
     def __exit__(self, *_problem: object) -> None:
         self._done.set()
         self._thread.join()
-        self.machine_busy_seconds = machine_busy_seconds() - self._busy_before
+        self.machine_busy_seconds = machine_seconds().since(self._before).busy
 
     def _watch(self) -> None:
         while not self._done.wait(self._every_seconds):
@@ -159,11 +160,22 @@ class CpuSampler:
         return dict(sorted(total.items(), key=lambda part: -part[1]))
 
 
-def machine_busy_seconds() -> float:
-    """CPU seconds that all processes of this machine have used since it started."""
+class MachineSeconds(NamedTuple):
+    """What has become of the time of all cores since the machine started; what is left of it was idle."""
+
+    busy: float  # for any process, or the kernel
+    iowait: float  # idle, while something waited for a disk
+    steal: float  # taken by other guests of the same host
+
+    def since(self, before: MachineSeconds) -> MachineSeconds:
+        return MachineSeconds(*(now - then for now, then in zip(self, before, strict=True)))
+
+
+def machine_seconds() -> MachineSeconds:
     fields = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
-    user, nice, system, _idle, _iowait, irq, soft_irq = fields[:7]
-    return (user + nice + system + irq + soft_irq) / TICKS
+    user, nice, system, _idle, iowait, irq, soft_irq, steal = fields[:8]
+    busy = user + nice + system + irq + soft_irq
+    return MachineSeconds(busy / TICKS, iowait / TICKS, steal / TICKS)
 
 
 def survivors(keys: Iterable[tuple[int, int]]) -> list[Process]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cluster_figures import ceiling, conclude, stopped_growing
+from cluster_figures import ceiling, conclude, lost_steps, stopped_growing
 from cluster_parts import CONDUCTOR, DATABASE, MACHINERY, OWNERS, RAY, WORKERS
 from cluster_size import (
     Assumptions,
@@ -41,13 +42,18 @@ def rung(
         "offered_steps_per_second": 5.0 * workers,
         "steps_per_second": rate,
         "saturated": rate < 0.95 * 5 * workers,
+        "decisions": round(rate * seconds),
         "decision_ms": {"p50": 1.0, "p90": 2.0, "p99": 3.0, "p100": 4.0},
+        "decision_ms_from_due": {"p50": 1.0, "p90": 2.0, "p99": 1_234.5, "p100": 4_000.0},
         "cpu_ms_per_step": dict(COST),
         "machinery_cpu_ms_per_step": sum(COST[part] for part in MACHINERY),
         "cores_used": dict.fromkeys(COST, 0.2),
         "cores_busy_of_the_machine": 1.9,
         "cores_of_others": 0.1,
+        "busiest_owner_cores": 0.2,
         "busiest_owner_thread_cores": 0.1,
+        "cores_in_iowait": 0.25,
+        "cores_stolen": 0.05,
         "database_bytes_per_step": 2_000,
         "wal_bytes_per_step": 3_000,
         "lost": lost,
@@ -108,14 +114,36 @@ def test_one_saturated_rung_does_not_end_a_series() -> None:
     assert not stopped_growing([rung(100, 500.0), rung(125, 510.0), rung(150, 600.0)])
 
 
-def test_a_rate_that_was_met_is_no_ceiling_where_more_load_makes_fewer_steps() -> None:
+def test_a_ceiling_is_no_lower_than_what_was_carried() -> None:
     series = [rung(50, 250.0, shards=1), rung(100, 500.0, shards=1), rung(200, 438.0, shards=1)]
     found = ceiling(series)
     assert found is not None
-    assert (found["steps_per_second"], found["workers"]) == (438.0, 200)
+    assert (found["steps_per_second"], found["workers"]) == (500.0, 100)
     assert found["carried"] == {"steps_per_second": 500.0, "workers": 100}
     said = measured_text(report(hot=series))
-    assert "Carried: 100 workers, 500 steps/s. Saturated: at the most 438 steps/s, with 200 workers" in said
+    assert "100 workers, 500 steps/s. Saturated: at the most 438 steps/s, fewer than were carried," in said
+    more = [*series[:2], rung(200, 600.0, shards=1)]
+    assert "fewer than were carried" not in measured_text(report(ladder=[rung(1, 5.0)], hot=more))
+
+
+def test_an_owner_that_python_holds_back_is_told_before_the_disk_is_blamed() -> None:
+    series = [rung(100, 500.0, shards=1), {**rung(200, 438.0, shards=1), "cores_busy_of_the_machine": 1.6}]
+    assert "for the disk or for each other (iowait: 0.25 cores)" in measured_text(report(hot=series))
+    series[1]["busiest_owner_cores"] = 0.76
+    said = measured_text(report(hot=series))
+    assert "an owner's process, which used 0.76 cores" in said
+    assert "disk" not in said
+
+
+def test_what_decisions_took_from_when_they_were_due_is_told_beside_their_number() -> None:
+    said = measured_text(report(ladder=[rung(1, 5.0), rung(10, 50.0)]))
+    assert "| 10 | 50 | 50 | 2,000 | 1.0 / 3.0 | 1,234.5 |" in said
+    assert said.count("| 0.25 / 0.05 |") == 6
+
+
+def test_a_step_of_one_worker_makes_up_for_no_lost_one_of_another() -> None:
+    assert lost_steps({0: 5, 1: 5}, {0: 5, 1: 5, 2: 1}) == 0
+    assert lost_steps({0: 5, 1: 5, 2: 1}, {0: 6, 1: 4}) == 2
 
 
 def test_the_cost_of_idling_is_not_taken_for_the_cost_of_steps() -> None:
@@ -130,7 +158,7 @@ def test_what_a_step_costs_above_idle_is_not_told_by_a_few_steps() -> None:
     few = report(ladder=[rung(1, 5.0, seconds=15.0), rung(10, 50.0, seconds=15.0), rung(100, 300.0)])
     assert [each["above_idle"] for each in few["cost_against_1_workers"]] == [None] * 4
     assert all(each["above_idle"] for each in few["cost_against_10_workers"])
-    assert "a step of 1,000 workers costs no more than one of 10" in few["targets"]
+    assert "a step of more workers costs no more than one of 10" in few["targets"]
 
 
 def test_a_rung_that_lasted_longer_is_told() -> None:
@@ -140,15 +168,16 @@ def test_a_rung_that_lasted_longer_is_told() -> None:
     assert "15 s a line (1 worker: 40 s)." in said
 
 
-def test_the_thousandth_worker_is_a_target() -> None:
-    target = "a step of 1,000 workers costs no more than one of 1"
-    first, dear = rung(1, 5.0), rung(1_000, 400.0)
+def test_that_no_step_costs_more_is_a_target_for_every_rung() -> None:
+    target = "a step of more workers costs no more than one of 1"
+    first, dear = rung(1, 5.0), rung(100, 400.0)
     first["cpu_ms_per_step"] = {part: cost + 0.2 for part, cost in COST.items()}  # all of it idles
     assert report(ladder=[first, dear])["targets"][target]
     dear["cpu_ms_per_step"] = {part: 2 * cost for part, cost in COST.items()}
     missed = report(ladder=[first, dear])
     assert not missed["targets"][target]
     assert f"{target}: **no**" in measured_text(missed)
+    assert "The dearest of more than 1 worker: 100 with 500 steps/s asked, " in measured_text(missed)
     assert not any("costs" in name for name in report(ladder=[first], all_workers=first)["targets"])
 
 
@@ -201,7 +230,10 @@ def test_cores_grow_with_steps_and_disk_with_observations() -> None:
     assert planned.least_shards == 100
     assert planned.workers_of_a_shard == 100
     assert planned.database_bytes == pytest.approx(200e9)
-    assert planned.desktop_cores == {"mousepad": 5_000.0}
+    assert planned.worker_cores == pytest.approx(50_000 * 0.002 / 0.5)
+    assert planned.desktop_cores == {"mousepad": 10_000.0}
+    of_all = 10_000 + 100 + 50 + 200 + planned.ray_cores
+    assert planned.machines("mousepad", 32, 2.0) == math.ceil(of_all / 30)
     assert planned.picture_bytes == {"mousepad": 2e12}
     more = size(found["ladder"][1], None, [DESKTOP], replace(asked, workers=20_000))
     assert more.owner_cores == pytest.approx(2 * planned.owner_cores)

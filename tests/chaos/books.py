@@ -1,8 +1,8 @@
 """After each fault: what workers were told is what the log holds, each step once, written by its owner.
 
 The log is read with plain SQL, only what was added since the last look, so that a look costs little. Who
-wrote each entry is noted by the database itself: a trigger keeps the name of the connection beside the
-token that the log's lease had at that moment.
+wrote each entry, and the decision that goes with it, is noted by the database itself: a trigger keeps the
+name of the connection beside the token that the log's lease had at that moment.
 """
 
 from __future__ import annotations
@@ -29,22 +29,26 @@ Place = tuple[int, int, int]
 _WRITERS = """
 CREATE SCHEMA audit;
 CREATE TABLE audit.written (
-  log bigint, seq bigint, writer text, epoch bigint, token text, PRIMARY KEY (log, seq)
+  log bigint, seq bigint, what text, writer text, epoch bigint, token text, PRIMARY KEY (log, seq, what)
 );
 CREATE FUNCTION audit.note() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO audit.written
-    SELECT NEW.log, NEW.seq, current_setting('application_name'), epoch, token
+    SELECT NEW.log, NEW.seq, TG_TABLE_NAME, current_setting('application_name'), epoch, token
     FROM screensearch.logs WHERE id = NEW.log;
   RETURN NULL;
 END $$;
 CREATE TRIGGER audit AFTER INSERT ON screensearch.entries FOR EACH ROW EXECUTE FUNCTION audit.note();
+CREATE TRIGGER audit AFTER INSERT ON screensearch.decisions FOR EACH ROW EXECUTE FUNCTION audit.note();
 """
 
 _NEW_ROWS = """
 SELECT e.log, e.seq, w.writer, w.epoch, w.token,
-  e.worker, e.episode, e.step, e.outcome, e.source, e.snapshot, e.target
-FROM screensearch.entries e LEFT JOIN audit.written w USING (log, seq)
+  e.worker, e.episode, e.step, e.outcome, e.source, e.snapshot, e.target, e.founded,
+  d.writer = 'screensearch owner ' || d.token
+FROM screensearch.entries e
+  LEFT JOIN audit.written w ON (w.log, w.seq, w.what) = (e.log, e.seq, 'entries')
+  LEFT JOIN audit.written d ON (d.log, d.seq, d.what) = (e.log, e.seq, 'decisions')
 WHERE e.log = %s AND e.seq > %s ORDER BY e.seq
 """
 
@@ -73,6 +77,8 @@ class _Row(NamedTuple):
     source: int | None
     snapshot: int | None
     target: int | None
+    founded: bool
+    decided_by_owner: bool | None  # None where no decision goes with it
 
     @property
     def place(self) -> Place:
@@ -93,6 +99,7 @@ class Books:
         self._last: dict[int, int] = {}  # by log: the number of the last entry that was read
         self._epochs: dict[int, int] = {}  # by log, likewise
         self._episodes: dict[tuple[int, int], int] = defaultdict(int)  # by log and worker: the latest
+        self._founded = 0
         self._problems: list[str] = []
 
     def __str__(self) -> str:
@@ -111,6 +118,11 @@ class Books:
         """How many steps are in the log that were carried out."""
         others = (START, Outcome.LOST, *FAILED_STARTS)
         return sum(row.outcome not in others for row in self._kept.values())
+
+    @property
+    def founded(self) -> int:
+        """How many states there are, by the entries that founded them."""
+        return self._founded
 
     @property
     def refused(self) -> int:
@@ -164,6 +176,8 @@ class Books:
             self._problems.append(f"{what} comes after entry {self._last.get(row.log, 0)}")
         if row.writer != f"screensearch owner {row.token}":
             self._problems.append(f"{what} was written by {row.writer!r}, but {row.token} held the lease")
+        elif row.decided_by_owner is False:
+            self._problems.append(f"the decision of {what} was written by another than {row.token}")
         elif row.epoch < self._epochs.get(row.log, 0):
             self._problems.append(f"{what} is of epoch {row.epoch}, after {self._epochs[row.log]}")
         if row.episode < self._episodes[row.log, row.worker]:
@@ -171,6 +185,7 @@ class Books:
         self._last[row.log] = row.seq
         self._epochs[row.log] = max(self._epochs.get(row.log, 0), row.epoch or 0)
         self._episodes[row.log, row.worker] = row.episode
+        self._founded += row.founded
         if row.outcome == LANDING:
             if row.place in self._landed:
                 self._problems.append(f"{what} landed before")

@@ -22,10 +22,21 @@ class NotBack(AssertionError):
 
 
 class Injected(NamedTuple):
-    """What was done, and the latest `Struck.since` of it."""
+    """What was done, each under its name, in the order in which it was done."""
 
-    kinds: tuple[str, ...]
-    since: int
+    struck: dict[str, Struck]
+    new_shard: bool = False  # one was found meanwhile: its owner is placed by the conductor, which takes time
+
+    @property
+    def since(self) -> int:
+        """The earliest moment since which one of them has nothing to wait for but the run itself."""
+        return min(each.since for each in self.struck.values())
+
+    @property
+    def held_seconds(self) -> float:
+        """How long after that moment the test itself made another one last: it may hold up the first one."""
+        spans = ((max(each.begun, self.since), each.since) for each in self.struck.values())
+        return sum(max(0, over - begun) for begun, over in spans) / 1e9
 
 
 class Watched(Protocol):
@@ -43,7 +54,9 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
         self, run: Watched, cluster: RayCluster, database: PostgresServer, random: random.Random
     ) -> None:
         ProcessFaults.__init__(self, cluster, random, is_over=self.is_over, given_up=self._was_given_up)
-        MachineFaults.__init__(self, cluster, random, run.nodes_alive)
+        MachineFaults.__init__(
+            self, cluster, random, run.nodes_alive, at_work=lambda: _processes(self.wait(at_work))
+        )
         DatabaseFaults.__init__(self, database, random)
         self._run = run
 
@@ -51,6 +64,7 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
         """Do these at once, or nearly so; wait until the run has recovered. `TooLate` if none has struck."""
         view, struck = self.wait(at_work), dict[str, Struck]()
         self._serving = _processes(view)
+        self._workers = {worker.process: worker.worker for worker in view.workers}
         for name in names:
             time.sleep(self._random.uniform(0, 0.5))  # a random moment: this is the fault
             try:
@@ -61,9 +75,9 @@ class Faults(ProcessFaults, MachineFaults, DatabaseFaults):
         self.wait_for_steps(*struck)
         for each in struck.values():
             each.mend()
-        self.wait(at_work, *struck)
+        after = self.wait(at_work, *struck)
         self.wait_for_steps(*struck)
-        return Injected(tuple(struck), max(each.since for each in struck.values()))
+        return Injected(struck, new_shard=len(after.owners) > len(view.owners))
 
     def wait_for_steps(self, *after: str) -> None:
         """Until more of them are recorded."""
@@ -106,6 +120,7 @@ KINDS: dict[str, Callable[[Faults], Struck]] = {
     "pause_owner": Faults.pause_owner,
     "kill_conductor": Faults.kill_conductor,
     "pause_conductor": Faults.pause_conductor,
+    "freeze_conductor": Faults.freeze_conductor,
     "crash_database": Faults.crash_database,
     "freeze_database": Faults.freeze_database,
     "kill_backend": Faults.kill_backend,
@@ -127,7 +142,7 @@ KINDS: dict[str, Callable[[Faults], Struck]] = {
 NODES = ("kill_node", "freeze_node", "cut_off_node")
 """These take long, since a node has to be started after each."""
 
-LONG = ("freeze_database_for_long", "lose_database", "cut_off_database_for_long")
+LONG = ("freeze_database_for_long", "lose_database", "cut_off_database_for_long", "freeze_conductor")
 """These take long by what they are."""
 
 NETWORK = ("cut_off_node", "disturb_network", "cut_off_database", "cut_off_database_for_long")

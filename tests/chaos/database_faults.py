@@ -13,7 +13,7 @@ import psycopg
 from aftermath import descendants, kill_tree, send
 from postgres_server import PostgresServer
 from process_faults import Gone
-from struck import BACK_SECONDS, Struck, TooLate, at_once
+from struck import BACK_SECONDS, Struck, TooLate, at_once, now_over
 
 CONNECTED_SECONDS = 10.0
 """Within these an owner is connected, or there is none any more."""
@@ -28,16 +28,18 @@ class DatabaseFaults:
 
     def crash_database(self) -> Struck:
         """Kill all of it, and start it again."""
+        begun = time.monotonic_ns()
         self._kill_database()
         self._database.start()
-        return at_once()
+        return now_over(begun)
 
     def lose_database(self) -> Struck:
         """Away for longer than an owner waits for it."""
+        begun = time.monotonic_ns()
         self._kill_database()
         time.sleep(self._random.uniform(35, 45))  # for how long it is away: this is the fault
         self._database.start()
-        return at_once()
+        return now_over(begun)
 
     def _kill_database(self) -> None:
         kill_tree(first := self._database.process)
@@ -53,13 +55,13 @@ class DatabaseFaults:
         return self._freeze_database(self._random.uniform(11, 15))
 
     def _freeze_database(self, seconds: float) -> Struck:
-        first = self._database.process
+        first, begun = self._database.process, time.monotonic_ns()
         for process in (first, *descendants(first)):
             send(process, signal.SIGSTOP)
         time.sleep(seconds)  # for how long it is frozen: this is the fault
         for process in (*descendants(first), first):
             send(process, signal.SIGCONT)
-        return at_once()
+        return now_over(begun)
 
     def kill_backend(self) -> Struck:
         """One process of the server, which then starts all others anew."""
@@ -96,7 +98,7 @@ class DatabaseFaults:
             f"WHERE id = {log} AND epoch = {epoch} RETURNING epoch"
         ):
             raise TooLate("the log has another owner, or its server is away")
-        return Struck(time.monotonic_ns(), lambda: gone.wait("the owner whose log was taken"))
+        return at_once(lambda: gone.wait("the owner whose log was taken"))
 
     def _busy_owner(self) -> tuple[int, int, int]:
         """Of an owner, as soon as one is seen to write: its log, its epoch and its process."""

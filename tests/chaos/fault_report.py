@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from nightly import AGAIN, SEED
+from nightly import SECONDS, SEED, again
 from noted import Told
 from refusals import Refusals
 from struck import TooLate
@@ -40,15 +40,17 @@ def _longest_gap(times: Sequence[int]) -> int:
 class Report:
     """The figures of one test, kept after each fault: what was measured is there when a later one fails."""
 
-    def __init__(self, part: str, *, faults: int) -> None:
-        self._part, self._faults = part, faults
+    def __init__(self, part: str, *, faults: int, seed: str = SEED) -> None:
+        self._part, self._faults, self._seed = part, faults, seed
         self._refusals: Refusals | None = None
         self._seconds: dict[str, list[float]] = defaultdict(list)
+        self._others: dict[str, list[float]] = defaultdict(list)  # likewise, of workers it must not stop
+        self._too_long: list[str] = []
         self._done = 0
         self._notes: list[str] = []
         self._counts: Counter[str] = Counter()
         self._too_late: Counter[str] = Counter()
-        print(f"{part}: {faults} faults, seed {SEED}; the same again: {AGAIN}", flush=True)
+        print(f"{part}: {faults} faults, seed {seed}; the same again: {again(seed)}", flush=True)
 
     @property
     def done(self) -> int:
@@ -60,11 +62,25 @@ class Report:
         """How many did not."""
         return self._too_late.total()
 
-    def add(self, seconds: float, *kinds: str, spent: float) -> None:
-        """What was done at once, how long a worker was without a recorded step, how long it took in all."""
-        self._seconds[kinds[0] if len(kinds) == 1 else "two at once"].append(round(seconds, 2))
-        told = f"{' and '.join(kinds)}: silent for {seconds:.1f} s, {spent:.0f} s in all"
-        self._progress(told, faults=len(kinds))
+    def add(
+        self, seconds: float, *kinds: str, spent: float, held: float = 0.0, others: float | None = None
+    ) -> None:
+        """What was done at once, how long a worker was without a recorded step, how long it took in all.
+
+        `held`: for so long of it the test itself kept one of two faults going, which is allowed for.
+        `others`: how long those were without one that the fault must not stop, from its beginning on.
+        """
+        kind = kinds[0] if len(kinds) == 1 else "two at once"
+        self._seconds[kind].append(round(seconds, 2))
+        told = f"{' and '.join(kinds)}: silent for {seconds:.1f} s"
+        if held:
+            told += f", while one was kept going for {held:.1f} s"
+        if others is not None:
+            self._others[kind].append(round(others, 2))
+            told += f", others since it began for {others:.1f} s"
+        if seconds > SECONDS + held or (others or 0.0) > SECONDS:
+            self._too_long.append(told)
+        self._progress(f"{told}, {spent:.0f} s in all", faults=len(kinds))
 
     def count(self, what: str, told: str) -> None:
         """One of which nothing is measured."""
@@ -92,16 +108,20 @@ class Report:
         self._notes.append(text)
         self._save()
 
-    def worst(self) -> dict[str, float]:
-        """By kind, the longest that it took."""
-        return {kind: max(seconds) for kind, seconds in self._seconds.items()}
+    @property
+    def too_long(self) -> list[str]:
+        """The faults after which a worker was silent for longer than is promised."""
+        return self._too_long
 
     def figures(self) -> dict[str, Any]:
         return {
+            "seed": self._seed,
+            "command": again(self._seed),
             **_circumstances(),
             "faults": self._done,
             "too_late": dict(sorted(self._too_late.items())),
             "stale_owners": None if self._refusals is None else asdict(self._refusals),
+            "too_long": self._too_long,
             "notes": self._notes,
             "counts": dict(sorted(self._counts.items())),
             "kinds": {
@@ -109,6 +129,7 @@ class Report:
                     "count": len(seconds),
                     "median_seconds": round(statistics.median(seconds), 2),
                     "worst_seconds": max(seconds),
+                    **({"worst_seconds_of_others": max(self._others[kind])} if kind in self._others else {}),
                 }
                 for kind, seconds in sorted(self._seconds.items())
             },
@@ -129,7 +150,7 @@ def _circumstances() -> dict[str, Any]:
     git = ("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     asked = subprocess.run(git, cwd=Path(__file__).parent, capture_output=True, text=True, check=False)
     commit = asked.stdout.strip() or "unknown"
-    return {"seed": SEED, "command": AGAIN, "commit": commit, "machine": _describe_machine()}
+    return {"commit": commit, "machine": _describe_machine()}
 
 
 def _describe_machine() -> dict[str, Any]:

@@ -25,7 +25,8 @@ class Model:
 
     def __init__(self, settings: Settings) -> None:
         assert settings.identify.identifier == "exact", "the model cannot tell what other identifiers decide"
-        self.settings, self.sequence = settings, 0
+        self.settings, self.sequence, merge = settings, 0, settings.identify.merge
+        self.weights = Fraction(str(merge.role_weight)), Fraction(str(merge.text_weight))
         self.rows: dict[tuple[Atoms, Metadata], int] = {}  # of screens, counted from 1: equal ones share one
         self.founders: list[tuple[str, Atoms]] = []  # that of state 0 first, each with its pool
         self.decided: dict[tuple[str, Atoms], StateId] = {}
@@ -68,17 +69,16 @@ class Model:
         return Decision(state, "match" if joins else "new")
 
     def score(self, a: Atoms, b: Atoms) -> Fraction:
-        merge, both = self.settings.identify.merge, zip(a, b, strict=True)
+        both, (of_roles, of_texts) = zip(a, b, strict=True), self.weights
         roles, texts = (Fraction(len(x & y), len(x | y)) if x | y else Fraction(1) for x, y in both)
-        return Fraction(str(merge.role_weight)) * roles + Fraction(str(merge.text_weight)) * texts
+        return of_roles * roles + of_texts * texts
 
     def reward(self, source: StateId, choice: Choice, target: StateId) -> Reward:
         """Eq. 5. New is what the snapshot of the choice had not; u(s) is that of the entries before this."""
         first = self.edges.setdefault((source, choice.signature, target), self.sequence)
         gain = max(0.0, self.ambiguity(source) - self.ambiguity(target))
         terms = (self.states[target] > choice.snapshot, first > choice.snapshot, gain)
-        weighted = zip(self.settings.reward.weights, terms, strict=True)
-        return Reward(*terms, sum(weight * term for weight, term in weighted))
+        return Reward(*terms, sum(w * t for w, t in zip(self.settings.reward.weights, terms, strict=True)))
 
     def ambiguity(self, state: StateId) -> float:
         """Eqs. 1 and 2: entropies over log k of k successors, weighted by trials, and shrunk to the prior."""

@@ -16,16 +16,22 @@ FAULTS = int(os.environ.get("SCREENSEARCH_FAULTS", "20"))
 NIGHTLY = FAULTS >= 100
 """Then heads die, too, databases are away for long, and what was measured is compared with the promise."""
 
-SEED = os.environ.get("SCREENSEARCH_FAULTS_SEED") or (f"{datetime.now(UTC):%F}" if NIGHTLY else "7")
+DAILY_SEED = os.environ.get("SCREENSEARCH_FAULTS_SEED") or f"{datetime.now(UTC):%F}"
+"""For what is drawn anew each day in either form."""
+
+SEED = os.environ.get("SCREENSEARCH_FAULTS_SEED") or (DAILY_SEED if NIGHTLY else "7")
 """What is drawn: something else each night. Moments are drawn too, but no two runs are alike in them."""
 
-AGAIN = (
-    f"SCREENSEARCH_FAULTS={FAULTS} SCREENSEARCH_FAULTS_SEED={SEED} {shlex.join(['pytest', *sys.argv[1:]])}"
-)
-"""The command that draws the same."""
 
-SECONDS = 10.0
-"""Within which workers are to be back at work."""
+def again(seed: str) -> str:
+    """The command that draws the same."""
+    command = shlex.join(["pytest", *sys.argv[1:]])
+    return f"SCREENSEARCH_FAULTS={FAULTS} SCREENSEARCH_FAULTS_SEED={seed} {command}"
+
+
+SECONDS = 10.0 if NIGHTLY else 45.0
+"""Within which workers are to be back at work. By day others share the machine, and Ray is more patient: then
+it is a bound for what never comes back by itself."""
 
 RAY_SETTINGS = (
     {

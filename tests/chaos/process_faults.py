@@ -8,11 +8,12 @@ import select
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from aftermath import send
 from ray_cluster import Node, RayCluster
-from struck import BACK_SECONDS, Struck, TooLate, at_once
+from struck import BACK_SECONDS, Struck, TooLate, at_once, now_over
 
 ACTORS = ("Worker", "ShardOwner", "Conductor")
 
@@ -33,6 +34,7 @@ class ProcessFaults:
         self._is_over = is_over  # the run
         self._given_up = given_up  # a process, by all others
         self._serving: set[int] = set()  # processes that were seen at work before the fault
+        self._workers: dict[int, int] = {}  # of these, by process: the numbers of workers
         self._of_others = {
             each for each in cluster.processes() if any(is_actor(each, what) for what in ACTORS)
         }
@@ -44,6 +46,7 @@ class ProcessFaults:
         return self._freeze("Worker")
 
     def pause_worker(self) -> Struck:
+        """The others have to go on."""
         return self._pause("Worker", 1, 4)
 
     def kill_owner(self) -> Struck:
@@ -62,6 +65,25 @@ class ProcessFaults:
         """Nobody finds out while it is frozen. When it goes on, it may take all others for silent."""
         return self._pause("Conductor", 1, 8)
 
+    def freeze_conductor(self) -> Struck:
+        """Until another has taken its place: it is frozen for good, and no worker may notice.
+
+        Owners that it does not ask any more find out, so they alone have to see to it.
+        """
+        process = self._some("Conductor")
+        gone = Gone(process)
+        send(process, signal.SIGSTOP)
+
+        def mend() -> None:
+            until = time.monotonic() + BACK_SECONDS
+            while not self._present("Conductor") - {process}:
+                assert time.monotonic() < until, f"the frozen conductor {process} was never replaced"
+                time.sleep(0.2)
+            send(process, signal.SIGCONT)
+            gone.wait("the conductor that was frozen and replaced")
+
+        return at_once(mend)
+
     def _kill(self, what: str) -> Struck:
         send(self._some(what), signal.SIGKILL)
         return at_once()
@@ -70,6 +92,11 @@ class ProcessFaults:
         process = self._some(what)
         gone, served = Gone(process), process in self._serving
         send(process, signal.SIGSTOP)
+
+        def go_on() -> None:
+            """When the run is over without it: whatever it still tries, it has tried when this returns."""
+            send(process, signal.SIGCONT)
+            gone.wait(f"the {what} that was frozen until the run was over")
 
         def thaw() -> None:
             """Once it was given up: then it must not be heard any more, and has to go."""
@@ -81,26 +108,36 @@ class ProcessFaults:
             if served:  # one that was about to may yet do so
                 gone.wait(f"the {what} that was frozen and given up")
 
-        return Struck(time.monotonic_ns(), thaw, undo=lambda: send(process, signal.SIGCONT))
+        return at_once(thaw, go_on)
 
     def _pause(self, what: str, shortest: float, longest: float) -> Struck:
         """Too short to be given up, or nearly so."""
-        process = self._some(what)
+        process, begun = self._some(what), time.monotonic_ns()
         send(process, signal.SIGSTOP)
         time.sleep(self._random.uniform(shortest, longest))  # for how long it is frozen: this is the fault
         send(process, signal.SIGCONT)
-        return at_once()
+        return now_over(begun, stops=self._stopped_by(what, process))
+
+    def _stopped_by(self, what: str, process: int) -> frozenset[int] | None:
+        """The workers that cannot go on while a process is paused; None where it may be any."""
+        if what == "Worker":
+            return frozenset({self._workers[process]}) if process in self._workers else None
+        return frozenset() if what == "Conductor" else None
 
     def _some(self, what: str) -> int:
         """A process of one kind of actor, as soon as there is one; if possible one that was seen at work."""
         until = time.monotonic() + BACK_SECONDS
         while True:
-            there = set(self._cluster.processes()) - self._of_others
-            if found := sorted(each for each in there if is_actor(each, what)):
+            if found := sorted(self._present(what)):
                 return self._random.choice([each for each in found if each in self._serving] or found)
             if time.monotonic() > until or self._is_over():
                 raise TooLate(f"there is no {what} any more")
             time.sleep(0.05)
+
+    def _present(self, what: str) -> set[int]:
+        """The processes of one kind of actor."""
+        there = set(self._cluster.processes()) - self._of_others
+        return {each for each in there if is_actor(each, what)}
 
 
 class Gone:
@@ -112,10 +149,13 @@ class Gone:
         except ProcessLookupError as problem:
             raise TooLate(f"process {process} has ended") from problem
 
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it had ended before
+            os.close(self._known)
+
     def wait(self, what: str) -> None:
         """Until it has; fails if it goes on for long."""
         ended, _, _ = select.select([self._known], [], [], BACK_SECONDS)
-        os.close(self._known)
         assert ended, f"{what} goes on"
 
 

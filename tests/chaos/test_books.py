@@ -65,6 +65,27 @@ class Case:
                 (seq, number, self.run),
             )
 
+    def decide_as_someone_else(self, seq: int) -> None:
+        """Write a decision past the log's owner."""
+        with psycopg.connect(self._url, application_name="screensearch owner zombie") as connection:
+            connection.execute(
+                "INSERT INTO screensearch.decisions SELECT id, %s, 99, 0, false FROM screensearch.logs "
+                "WHERE run = %s",
+                (seq, self.run),
+            )
+
+    def lose(self, seq: int) -> None:
+        """Take an entry away, as no trigger would let anybody."""
+        with psycopg.connect(self._url, options="-c session_replication_role=replica") as connection:
+            connection.execute(
+                "DELETE FROM screensearch.entries USING screensearch.logs "
+                "WHERE id = log AND run = %s AND seq = %s",
+                (self.run, seq),
+            )
+
+    def new_books(self) -> Books:
+        return Books(self._url, self.run, self._folder)
+
     def problems(self) -> str:
         """Of two looks, since some things are judged when they have had time to settle."""
         return "; ".join([*self.books.look()[1], *self.books.look()[1]])
@@ -80,6 +101,7 @@ def case(server: PostgresServer, tmp_path: Path) -> Iterator[Case]:
 def test_what_was_told_and_is_kept_holds(case: Case) -> None:
     assert case.problems() == ""
     assert (case.books.told, case.books.steps, case.books.unheard) == (3, 2, 0)
+    assert case.books.founded == 1
 
 
 def test_only_what_is_new_is_read_at_each_look(case: Case) -> None:
@@ -119,6 +141,18 @@ def test_a_write_by_anyone_but_the_owner_is_found(case: Case) -> None:
     case.as_someone_else(4, 3)
     case.tell(case.told[3])
     assert "was written by 'screensearch owner zombie'" in case.problems()
+
+
+def test_a_decision_by_anyone_but_the_owner_is_found(case: Case) -> None:
+    case.decide_as_someone_else(2)
+    assert "the decision of entry 2" in case.problems()
+
+
+def test_what_was_read_once_and_is_gone_is_found_by_new_books(case: Case) -> None:
+    assert case.problems() == ""
+    case.lose(3)
+    assert case.problems() == ""
+    assert "in no log" in "; ".join(case.new_books().look()[1])
 
 
 def test_a_gap_is_found(case: Case) -> None:

@@ -18,7 +18,7 @@ import pytest
 from cluster_faults import LONG, NETWORK, NODES, QUICK
 from fault_report import Report
 from machine_faults import SLOTS
-from nightly import AT_THE_EDGES, HISTORY, NIGHTLY, RAY_SETTINGS, SECONDS, SEED, UNDER_WAY
+from nightly import AT_THE_EDGES, DAILY_SEED, HISTORY, NIGHTLY, RAY_SETTINGS, SEED, UNDER_WAY
 from outside import Program
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster, ray_cluster
@@ -26,7 +26,7 @@ from refusals import read_refusals
 from struck import TooLate
 from trial import Trial, watched_database
 
-SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark"
+SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
 ONE_SHARD = "synthetic:generated?states=500"
 WORKERS = 3
 MOST_TRIES = 10  # to strike before it is too late
@@ -62,7 +62,7 @@ def program(cluster: RayCluster) -> Iterator[Program]:
 
 @pytest.fixture(scope="module")
 def edges() -> Report:
-    return Report("start, stop and end", faults=AT_THE_EDGES)
+    return Report("start, stop and end", faults=AT_THE_EDGES, seed=DAILY_SEED)
 
 
 def drawn(number: int, chance: random.Random, *, networks: bool) -> Iterator[tuple[str, ...]]:
@@ -101,7 +101,10 @@ def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
         steps=100_000_000,
         workers=WORKERS,
     )
+    if not cluster.network.works:
+        report.note(f"no networks: this machine has no network namespaces, so without {', '.join(NETWORK)}")
     trial.wait_for_steps(100)
+    founded = trial.books.founded
     for names in drawn(UNDER_WAY, chance, networks=cluster.network.works):
         trial.inject(report, *names)
         if NIGHTLY:  # else it is enough at the end
@@ -112,10 +115,13 @@ def test_a_run_outlasts_everything_that_may_happen_to_its_parts(
     trial.outside.stop()
     assert trial.finish().ended == "interrupted"
     report.note(str(trial.books))
+    report.note(f"{trial.books.founded - founded} of {trial.books.founded} states founded under the faults")
     report.refused(refusals := read_refusals(watched.log))
     assert refusals.by_the_fence > 0  # or nobody has put it to the test
+    assert trial.books.founded > founded  # likewise: nobody could have founded a state twice
+    assert report.too_long == []
     if NIGHTLY:
-        assert {kind: worst for kind, worst in report.worst().items() if worst > SECONDS} == {}
+        assert trial.books.refused > 0  # likewise, by a worker that was given up
 
 
 @pytest.mark.parametrize("number", range(AT_THE_EDGES))
@@ -127,9 +133,9 @@ def test_a_run_takes_exactly_its_steps_whatever_happens_while_it_starts_or_ends(
     edges: Report,
     tmp_path: Path,
 ) -> None:
-    chance, done = random.Random(f"{SEED} {number}"), edges.done
+    chance, done = random.Random(f"{DAILY_SEED} {number}"), edges.done
+    moment = MOMENTS[number % len(MOMENTS)] if NIGHTLY else chance.choice(MOMENTS)
     for attempt in range(MOST_TRIES):
-        moment = MOMENTS[number % len(MOMENTS)]
         steps = 100_000_000 if moment == "stop" else chance.randint(40, 120)
         trial = Trial(
             *(cluster, program, watched, tmp_path / f"run{attempt}", chance),

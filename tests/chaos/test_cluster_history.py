@@ -21,6 +21,7 @@ from screensearch.cluster.launch import Attached, start_on_cluster
 from screensearch.cluster.store import ClusterStore
 from screensearch.environments.protocol import Means
 from screensearch.environments.specification import open_environment
+from screensearch.explore.messages import Receipt, Report
 from screensearch.explore.worker import work
 
 pytest_plugins = ["cluster_fixtures"]
@@ -28,6 +29,9 @@ pytest_plugins = ["cluster_fixtures"]
 ENVIRONMENT = "synthetic:generated?states=2000"  # one shard: the model knows no others
 WORKERS = 3
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
+STEP_SECONDS = 0.05
+"""How long an action takes: workers that need nothing for it leave the processor to nobody else, and have
+the model a history to replay that is no better for being longer."""
 
 
 class Joined(Attached):
@@ -37,10 +41,18 @@ class Joined(Attached):
         return nodes_alive()
 
 
+class Paced(Recorded):
+    """The store of a worker whose actions take a while."""
+
+    async def record(self, report: Report) -> Receipt:
+        await asyncio.sleep(STEP_SECONDS)
+        return await super().record(report)
+
+
 async def drive(run: str, worker: int, history: Path) -> None:
     """A worker of this process, whose calls are noted."""
     world = open_environment(ENVIRONMENT, Means(screenshots=False))
-    with closing(Recorded(ClusterStore(run, time.time_ns()), history)) as store:
+    with closing(Paced(ClusterStore(run, time.time_ns()), history)) as store:
         await work(world, store, SETTINGS, folder=history, worker=worker, seed=3, first_episode=0)
 
 

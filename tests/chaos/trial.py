@@ -6,10 +6,11 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from books import Books, note_writers
-from cluster_faults import HEAD, Faults, NotBack
+from cluster_faults import HEAD, Faults, Injected, NotBack
 from fault_report import Report, longest_silence
 from nightly import NIGHTLY
 from noted import Told
@@ -62,23 +63,41 @@ class Trial:
         self._how = Start(environment, database.remote_url, SETTINGS, ss.StopRule(steps=steps), workers)
         self.outside = Outside(program, folder)
         self.faults = _Faults(self, cluster, database, chance)  # before the run, whose actors it tells apart
-        self.books = Books(database.url(), self.outside.start(self._how), folder)
+        self._open_books = partial(Books, database.url(), self.outside.start(self._how), folder)
+        self.books = self._open_books()
         self._news: list[Told] = []  # what workers were told since the last fault
 
     def inject(self, report: Report, *names: str) -> None:
         """Do it, wait until all workers are back, look at the books, and report."""
         begun = time.monotonic()
         try:
-            kinds, since = self.faults.inject(*names)
+            injected = self.faults.inject(*names)
         except TooLate as problem:
             report.miss(" and ".join(names), problem)
-        else:
-            report.add(self.silence_since(since), *kinds, spent=time.monotonic() - begun)
+            return
+        others = self._silence_of_others(injected)
+        report.add(
+            self.silence_since(injected.since),
+            *injected.struck,
+            spent=time.monotonic() - begun,
+            held=injected.held_seconds,
+            others=others,
+        )
 
     def silence_since(self, since: int) -> float:
         """The longest time, in seconds, that a worker was without a recorded step since it could have one."""
         news, self._news = self._news, []
         return longest_silence(news, range(self._how.workers), since, time.monotonic_ns())
+
+    def _silence_of_others(self, injected: Injected) -> float | None:
+        """The same since the fault began, of the workers that it must not stop.
+
+        None if it stops all, or if some may have waited for the owner of a new shard.
+        """
+        (first, *more), everyone = injected.struck.values(), set(range(self._how.workers))
+        if more or first.stops is None or injected.new_shard:
+            return None
+        return longest_silence(self._news, everyone - first.stops, first.begun, time.monotonic_ns())
 
     def wait_for_all(self, *after: str) -> None:
         """Until each worker has asked for something new, and was told that it is recorded."""
@@ -96,6 +115,13 @@ class Trial:
         assert not problems, "\n".join(problems)
         self._news += news
         return news
+
+    def _look_at_all(self) -> None:
+        """Compare every receipt there ever was with the log as it is now: what was read once may be gone."""
+        anew = self._open_books()
+        problems = [*anew.look()[1], *anew.look()[1]]
+        assert not problems, "\n".join(problems)
+        assert (anew.told, anew.steps) == (self.books.told, self.books.steps)
 
     def wait_for_steps(self, number: int) -> None:
         """Until the log has so many."""
@@ -130,6 +156,7 @@ class Trial:
         summary = self.outside.follow()
         self.look()
         self.look()  # what was there at the first look must have settled by the second
+        self._look_at_all()
         self.check_whole()
         with ss.open_run(self._folder) as run:
             assert summary.digest == StateGraph.fold(run.log.rows(), run.settings.ambiguity).digest()
