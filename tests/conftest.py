@@ -23,11 +23,38 @@ SHARED = {
 }
 """Tests that share a cluster or a browser run in one process: every process would start its own."""
 
+TOGETHER = (
+    "tests/agents/test_mcp.py",
+    "tests/conformance/test_logs.py",
+    "tests/explore/test_artifacts_elsewhere.py",
+    "tests/explore/test_metrics_server.py",
+    "tests/explore/test_postgres_store.py",
+    "tests/live/test_going_back.py",
+    "tests/record/test_postgres_",
+    "tests/record/test_remote_artifacts.py",
+    "tests/study/test_context.py",
+    "tests/study/test_controls.py",
+    "tests/study/test_corpus.py",
+    "tests/study/test_diagnostic.py",
+    "tests/study/test_lines_study.py",
+    "tests/study/test_matched.py",
+    "tests/study/test_truth_study.py",
+    "tests/view/test_explaining.py",
+    "tests/view/test_export.py",
+    "tests/view/test_import.py",
+)
+"""Files whose tests share a server or a run of their own: each of these is run in one process as well."""
+
 
 class BySharedCluster(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives processes one test after another, and all that share a cluster to one of them."""
+    """Gives processes one test after another, and all that share something costly to one of them.
+
+    Those that are many come first, so that nobody is left alone with them at the end.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(TOGETHER):
+            return nodeid.partition("::")[0]
         return next((name for place, name in SHARED.items() if nodeid.startswith(place)), nodeid)
 
 

@@ -18,6 +18,12 @@ from screensearch.cluster.names import View
 ENVIRONMENT = "synthetic:generated?states=500"
 """Of one look and one text size, so of one shard."""
 
+PACED = "paced:generated?states=500"
+"""The same at a pace, for runs that a test ends and that leave it the processor until then."""
+
+ENDLESS = 1_000_000
+"""More steps than are ever taken."""
+
 SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 
 
@@ -26,16 +32,17 @@ def begin(
     database: PostgresServer,
     folder: Path,
     *,
-    steps: int = 1_000_000,
+    steps: int = ENDLESS,
     workers: int = 1,
-    environment: str = ENVIRONMENT,
+    environment: str = "",
     store: str = "",
     metrics: str = "",
     before_begin: Callable[[], object] = lambda: None,
 ) -> Attached:
+    """Start a run; without an end, it goes at a pace."""
     start_on_cluster(
         cluster.address,
-        environment,
+        environment or (PACED if steps == ENDLESS else ENVIRONMENT),
         folder,
         settings=SETTINGS,
         stop=ss.StopRule(steps=steps),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aftermath import descendants
+from begun import ENDLESS, ENVIRONMENT, PACED
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
@@ -24,17 +25,16 @@ from screensearch.explore.campaign.record import CampaignRecord
 
 pytest_plugins = ["cluster_fixtures"]
 
-LONG = 1_000_000
 PATIENCE_SECONDS = 120.0
 
 
-def written(folder: Path, *, steps: int = LONG) -> Path:
-    """Two runs at once, one of which takes so many steps."""
+def written(folder: Path, *, steps: int = ENDLESS, target: str = PACED) -> Path:
+    """Two runs at once, one of which takes so many steps, at a pace."""
     path = folder / "mine.toml"
     path.write_text(
         "at_once = 2\n"
         '[[run]]\nname = "short"\ntarget = "synthetic:notepad"\nstop.steps = 5\n'
-        f'[[run]]\nname = "long"\ntarget = "synthetic:generated?states=500"\nstop.steps = {steps}\n'
+        f'[[run]]\nname = "long"\ntarget = "{target}"\nstop.steps = {steps}\n'
         'explore.screenshots = "none"\n'
     )
     return path
@@ -134,7 +134,7 @@ def test_runs_that_a_killed_campaign_left_under_way_are_gone_on_with(
 def test_a_cluster_that_is_not_there_is_told_with_the_line_that_names_it(
     database: PostgresServer, tmp_path: Path
 ) -> None:
-    file = written(tmp_path)
+    file = written(tmp_path, target=ENVIRONMENT)
     file.write_text(f'cluster = "127.0.0.1:1"\nstore = "{database.url()}"\n{file.read_text()}')
     status, _, errors = conduct(file, "--out", tmp_path / "out")
     assert status == 1

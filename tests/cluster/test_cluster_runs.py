@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
+from begun import ENDLESS, ENVIRONMENT, PACED, SETTINGS, begin, command, nothing, wait_until
 from postgres_server import PostgresServer
 from prometheus_client.parser import text_string_to_metric_families
 from ray_cluster import PASSWORD, TOKEN, RayCluster
@@ -98,13 +98,12 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     folder = tmp_path / "run"
     here = ("--cluster", cluster.address)
     begun = command(
-        *("explore", ENVIRONMENT, "--store", database.url(), "--steps", "1000000", "--out", folder),
+        *("explore", PACED, "--store", database.url(), "--steps", str(ENDLESS), "--out", folder),
         *("--no-screenshots", "--detach", "--metrics", "0.0.0.0:0", "--log-format", "json", *here),
     )
     assert begun.returncode == 0, begun.stderr
     attached = Attached(cluster.address, folder)
-    while not attached.view().progress.steps:
-        pass
+    wait_until(lambda: attached.view().progress.steps)
     seen = json.loads(command("status", folder, "--json", *here).stdout)
     assert seen["phase"] == "exploring"
     assert len(seen["workers"]) == 1
@@ -125,7 +124,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
     assert [view["folder"] for view in everything] == [str(folder)]
     by_id = json.loads(command("status", seen["run"], "--json", *here).stdout)
     assert by_id["folder"] == str(folder)
-    more = ss.StopRule(steps=2_000_000)
+    more = ss.StopRule(steps=2 * ENDLESS)
     with pytest.raises(RunBusy, match="attach"):
         resume_on_cluster(cluster.address, folder, stop=more, workers=1)
     with monkeypatch.context() as patched:

@@ -201,14 +201,12 @@ def test_a_machine_that_is_no_node_is_told_that_it_has_to_be_one(monkeypatch: py
 
 
 @pytest.mark.parametrize("address", ["local", "nonsense", "lab1:", ":", ""])
-def test_what_is_no_address_is_refused_before_anything_is_begun(address: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", "screensearch", "status", "--cluster", address],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 1
+def test_what_is_no_address_is_refused_before_anything_is_begun(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    ended = CliRunner().invoke(main, ["status", "--cluster", address])
+    assert ended.exit_code == 1
     assert ended.stderr.startswith(f"Error: {address!r} is no address of a cluster: give HOST:PORT")
 
 

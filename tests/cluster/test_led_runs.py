@@ -19,12 +19,14 @@ from typing import Any
 import psycopg
 import pytest
 from aftermath import descendants
-from begun import ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
+from begun import ENDLESS, ENVIRONMENT, SETTINGS, begin, command, nothing, wait_until
+from paced_world import open_world
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
 from screensearch.cluster import engine
+from screensearch.cluster import owners as owners_module
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster
@@ -36,6 +38,7 @@ from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
 from screensearch.domain.shard import ShardKey, shard_key, shard_of
 from screensearch.domain.transition import EpisodeId, Evidence, Outcome
+from screensearch.environments.protocol import Means
 from screensearch.errors import EnvironmentFailed, StoreFailed
 from screensearch.explore.messages import Begin, BeginFailed, Sighting
 from screensearch.explore.wire import pack_body
@@ -238,14 +241,15 @@ def test_a_run_can_be_looked_at_and_given_up_while_its_database_is_away(
 
 
 async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
-    database: PostgresServer, tmp_path: Path
+    database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(owners_module, "IDLE_SECONDS", 0.5)
     explored = asyncio.ensure_future(
         asyncio.to_thread(
             ss.start_exploration,
-            ENVIRONMENT,
+            open_world("generated?states=500", Means(screenshots=False)),
             tmp_path / "run",
-            stop=ss.StopRule(steps=1_000_000, seconds=6.0),
+            stop=ss.StopRule(steps=ENDLESS, seconds=3.0),
             settings=SETTINGS,
             store=database.url(),
         )

@@ -23,8 +23,8 @@ import screensearch as ss
 from screensearch.domain.transition import Outcome, Transition
 from screensearch.record.truth import read_truth
 
-STEPS = 600
-WORKERS = 3
+STEPS = 300
+WORKERS = 2
 
 
 @contextlib.contextmanager
@@ -90,7 +90,7 @@ def executed(transitions: list[Transition]) -> int:
     return sum(transition.outcome is not Outcome.LOST for transition in transitions)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_killed_owner_loses_nothing_it_acknowledged_and_its_run_goes_on(tmp_path: Path, seed: int) -> None:
     folder, moments = tmp_path / "run", random.Random(seed)
     with start(folder, seed) as owner:
@@ -115,8 +115,8 @@ def test_killed_workers_are_replaced_and_logged_as_lost(tmp_path: Path) -> None:
     folder, moments = tmp_path / "run", random.Random(5)
     kills = 0
     with start(folder, 5) as owner:
-        while kills < 6:
-            point = acknowledged(folder) + moments.randrange(10, 60)
+        while kills < 4:
+            point = acknowledged(folder) + moments.randrange(5, 40)
             wait_until(lambda point=point: acknowledged(folder) > point, owner)  # type: ignore[misc]
             with contextlib.suppress(ProcessLookupError):
                 os.kill(moments.choice(children(owner)), signal.SIGKILL)
@@ -132,7 +132,7 @@ def test_killed_workers_are_replaced_and_logged_as_lost(tmp_path: Path) -> None:
 def test_an_interrupt_leaves_a_usable_run_that_can_be_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with start(folder, 9) as owner:
-        wait_until(lambda: acknowledged(folder) > 100, owner)
+        wait_until(lambda: acknowledged(folder) > 50, owner)
         owner.send_signal(signal.SIGINT)
         output, errors = owner.communicate(timeout=60)
         assert owner.returncode == 130, errors.decode()

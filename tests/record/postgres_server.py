@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import signal
@@ -16,6 +17,31 @@ from aftermath import AFTERMATH
 
 _PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(each.parent.name))
 _START_SECONDS = 60
+
+
+def _run(program: str | Path, *options: str | Path) -> None:
+    """As the user whom a server runs as."""
+    user = {} if os.geteuid() else {"user": "postgres", "group": "postgres", "extra_groups": []}
+    subprocess.run(
+        [program, *options],
+        cwd="/",
+        check=True,
+        capture_output=True,
+        timeout=_START_SECONDS,
+        **user,  # type: ignore[call-overload]
+    )
+
+
+@functools.cache
+def _new_data() -> Path:
+    """What servers begin with, made once in this process: to copy it takes a tenth of the time."""
+    folder = Path(tempfile.mkdtemp(prefix="screensearch-postgres-"))
+    AFTERMATH.remove(folder)
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+    options = ("--auth=trust", "--username=tester", "--no-sync", "--encoding=UTF8", "--locale=C")
+    _run(_PROGRAMS[-1] / "initdb", "--pgdata", folder / "data", *options)
+    return folder / "data"
 
 
 class PostgresServer:
@@ -35,16 +61,7 @@ class PostgresServer:
         if os.geteuid() == 0:
             shutil.chown(folder, "postgres")
             shutil.chown(self._sockets, "postgres")
-        self._run(
-            "initdb",
-            "--pgdata",
-            self._data,
-            "--auth=trust",
-            "--username=tester",
-            "--no-sync",
-            "--encoding=UTF8",
-            "--locale=C",
-        )
+        _run("/bin/cp", "--archive", _new_data(), self._data)
         with (self._data / "postgresql.conf").open("a") as file:
             file.write(
                 f"listen_addresses = '{address}'\nunix_socket_directories = '{self._sockets}'\n"
@@ -57,31 +74,22 @@ class PostgresServer:
                 file.write(f"host all all {address}/24 trust\n")
         self.start()
 
-    def _run(self, program: str, *options: str | Path) -> None:
-        user = {} if os.geteuid() else {"user": "postgres", "group": "postgres", "extra_groups": []}
-        subprocess.run(
-            [_PROGRAMS[-1] / program, *options],
-            cwd="/",
-            check=True,
-            capture_output=True,
-            timeout=_START_SECONDS,
-            **user,  # type: ignore[call-overload]
-        )
-
     @property
     def log(self) -> Path:
         """What the server writes about itself."""
         return self._data / "server.log"
 
     def start(self) -> None:
-        self._run("pg_ctl", "start", "--pgdata", self._data, "--log", self.log, "--wait", "--silent")
+        _run(
+            _PROGRAMS[-1] / "pg_ctl", "start", "--pgdata", self._data, "--log", self.log, "--wait", "--silent"
+        )
         self._ended()
         # At once, but not as by kill: that would leave its shared memory to the machine.
         self._ended = AFTERMATH.end(self.process, signal.SIGQUIT)
 
     def stop(self, mode: str = "fast") -> None:
         """`fast` ends all connections, `immediate` is a crash with recovery at the next start."""
-        self._run("pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
+        _run(_PROGRAMS[-1] / "pg_ctl", "stop", "--pgdata", self._data, "--mode", mode, "--wait", "--silent")
         self._ended()
 
     def lock(self, user: str, password: str) -> None:
