@@ -456,3 +456,42 @@ async def test_an_owner_that_is_not_done_with_its_log_in_time_is_followed_by_one
     async with owned(monkeypatch, account) as held:
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
     assert [each.why for each in account.troubles] == ["not within 0 s", "not within 0 s"]
+
+
+async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    silent, spare = Actor(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, spare)
+    stand_in(monkeypatch, {"run/owner/0/1": silent})
+    monkeypatch.setattr(owners, "where_placed", lambda actor: ("b", "10.0.0.3"))
+    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    found = owners_of(job())
+    finding = asyncio.ensure_future(found.find({}, held=True))
+    await until(lambda: cluster.avoided == ["b"])
+    assert not cluster.ended
+    silent.say(replace(SERVING, failure="the connection was lost"))  # as good as gone
+    await finding
+    found.end()
+    assert found.locate(0) == Place(0, 2, "run/owner/0/2")
+    assert cluster.ended == [silent]
+
+
+async def test_one_from_before_the_conductor_that_answers_late_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late, spare = Actor(), Actor()
+    cluster = on(monkeypatch, spare)
+    stand_in(monkeypatch, {"run/owner/0/1": late})
+    monkeypatch.setattr(owners, "where_placed", lambda actor: None)
+    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    found = owners_of(job())
+    finding = asyncio.ensure_future(found.find({}, held=True))
+    await until(lambda: cluster.avoided == [""])
+    late.say(*[SERVING] * 1000)
+    await finding
+    found.end()
+    assert found.locate(0) == Place(0, 1, "run/owner/0/1")
+    assert cluster.ended == [spare]

@@ -20,6 +20,7 @@ from screensearch.cluster.engine import (
     look_up,
     patiently,
     place,
+    where_placed,
 )
 from screensearch.cluster.hearing import NotOpened, heard, opened, silence, told, words
 from screensearch.cluster.names import Job, OwnerView, Place, owner_name
@@ -183,8 +184,10 @@ class Owners:
             actor = await patiently(look_up, name)
             if actor is not None:
                 there.append(Ready(generation, name, actor))
-        reports = await asyncio.gather(*(heard(each.actor, SILENT_SECONDS) for each in there))
-        for owner, report in zip(there, reports, strict=True):
+        hearing = [asyncio.ensure_future(heard(each.actor, SILENT_SECONDS)) for each in there]
+        if hearing and not (await asyncio.wait(hearing[:1], timeout=DOUBT_SECONDS))[0]:
+            await self._doubt(shard, there[0])
+        for owner, report in zip(there, await asyncio.gather(*hearing), strict=True):
             if report is not None and report.lost:
                 raise AcknowledgedLost(report.failure)
             shard.held = shard.held or (report is not None and report.epoch > 0)
@@ -195,6 +198,13 @@ class Owners:
             shard.hear(report)
             shard.steps = report.limit
             shard.serving.set()
+            shard.dismiss()
+
+    async def _doubt(self, shard: Shard, silent: Ready) -> None:
+        """Have the process of the next owner started elsewhere, in case that one from before is gone."""
+        with contextlib.suppress(Gone):  # another one is placed when it is needed
+            placed = await asyncio.to_thread(where_placed, silent.actor)
+            shard.ready = await self._place(shard, avoid="" if placed is None else placed[0])
 
     def _have(self, shard: Shard) -> None:
         self._shards[shard.number] = shard
@@ -334,7 +344,7 @@ class Owners:
                 shard.serving.clear()
                 end(shard.actor)
             else:
-                if shard.ready is not None and not _in_doubt(shard):
+                if shard.ready is not None and shard.silent_seconds < CUT_OFF_DOUBT_SECONDS:
                     shard.dismiss()
                     shard.doubted = time.monotonic()
                 await asyncio.sleep(LOOK_SECONDS)
@@ -344,10 +354,10 @@ class Owners:
 
         If it answers nobody, or slowly, another owner would only wait for it as well.
         """
-        if _in_doubt(shard):
+        if shard.silent_seconds >= CUT_OFF_DOUBT_SECONDS:
             await self._make_ready(shard)
-        silent = 0.0 if shard.report is None else shard.report.silent_seconds
-        return _CUT_OFF if silent >= CUT_OFF_SECONDS and await self._database_answers() else ""
+        cut_off = shard.silent_seconds >= CUT_OFF_SECONDS and await self._database_answers()
+        return _CUT_OFF if cut_off else ""
 
     async def _database_answers(self) -> bool:
         """Whether the database answers this conductor. All shards that ask at the same time ask once."""
@@ -486,8 +496,3 @@ class Owners:
         shard.refusals += 1
         if (same_everywhere or shard.refusals >= MOST_REFUSALS) and not self._hopeless.done():
             self._hopeless.set_exception(problem)
-
-
-def _in_doubt(shard: Shard) -> bool:
-    """Whether an owner waits for the database for so long that it may be cut off from it."""
-    return shard.report is not None and shard.report.silent_seconds >= CUT_OFF_DOUBT_SECONDS

@@ -55,6 +55,11 @@ class Shard:
         """How many steps it may still grant, as far as was heard."""
         return 0 if self.report is None else self.report.left or 0
 
+    @property
+    def silent_seconds(self) -> float:
+        """For how long the database owes its owner an answer, as far as was heard."""
+        return 0.0 if self.report is None else self.report.silent_seconds
+
     def hear(self, report: OwnerReport) -> None:
         """How its owner is: that knows best which screens it has, since what it has recorded stays."""
         self.report, self.key = report, report.key or self.key
