@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from nightly import SECONDS, SEED, again
+from nightly import LONGER, SECONDS, SEED, again
 from noted import Told
 from refusals import Refusals
 from struck import TooLate
@@ -78,7 +78,7 @@ class Report:
         if others is not None:
             self._others[kind].append(round(others, 2))
             told += f", others since it began for {others:.1f} s"
-        if seconds > SECONDS + held or (others or 0.0) > SECONDS:
+        if seconds > LONGER.get(kind, SECONDS) + held or (others or 0.0) > SECONDS:
             self._too_long.append(told)
         self._progress(f"{told}, {spent:.0f} s in all", faults=len(kinds))
 

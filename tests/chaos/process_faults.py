@@ -66,7 +66,7 @@ class ProcessFaults:
         return self._pause("Conductor", 1, 8)
 
     def freeze_conductor(self) -> Struck:
-        """Until another has taken its place: it is frozen for good, and no worker may notice.
+        """Until another has taken its place: it is frozen for good.
 
         Owners that it does not ask any more find out, so they alone have to see to it.
         """

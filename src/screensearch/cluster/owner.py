@@ -60,7 +60,7 @@ CLOSED = "the log is closed"
 LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
 
-UNASKED_SECONDS = 20.0
+UNASKED_SECONDS = 10.0
 """A conductor asks once a second. An owner that is not asked for so long asks what has become of it; that of
 the second shard after twice as long, and so on: one is enough."""
 
@@ -69,6 +69,8 @@ MOST_TURNS = 6
 
 CONDUCTOR_SECONDS = 10.0
 """A conductor that does not answer for so long is stuck."""
+
+LOOK_SECONDS = 1.0
 
 LOST_SECONDS = 60.0
 """The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
@@ -228,7 +230,7 @@ class ShardOwner:
         """Have a conductor started anew that is frozen or stuck: Ray does so only with one that has died."""
         patience = UNASKED_SECONDS * min(self._number + 1, MOST_TURNS)
         while not self._failure:
-            await asyncio.sleep(CONDUCTOR_SECONDS)
+            await asyncio.sleep(max(LOOK_SECONDS, patience - (time.monotonic() - self._asked)))
             if time.monotonic() - self._asked < patience:
                 continue
             conductor = await asyncio.to_thread(find_actor, conductor_name(run))
