@@ -33,7 +33,7 @@ SECONDS = 10.0 if NIGHTLY else 45.0
 """Within which workers are to be back at work. By day others share the machine, and Ray is more patient: then
 it is a bound for what never comes back by itself."""
 
-LONGER = {"freeze_conductor": 30.0}
+LONGER = {"freeze_conductor": 40.0}
 """The same by kind, where it may take longer: workers that need a frozen conductor wait for the next one."""
 
 RAY_SETTINGS = (
