@@ -94,7 +94,10 @@ class Fleet:
         self._host_processes = set(self._ask("process"))
         self._muster(shards)  # each shard gets its owner with its first screen
         self._rest()
-        self._owner_processes: set[int] = {each.process for each in self._attached.view().owners}
+        owners = self._attached.view().owners
+        self._owner_processes: set[int] = {each.process for each in owners}
+        # The first may be the second that was placed, if that one has started sooner.
+        self._generations = {each.shard: each.generation for each in owners}
 
     # -- measurements -------------------------------------------------------------------------
 
@@ -181,7 +184,7 @@ class Fleet:
         return {
             "shards": self._shards,
             "owners_by_node": dict(Counter(each.node for each in view.owners)),
-            "owners_replaced": sum(each.generation - 1 for each in view.owners),
+            "owners_replaced": sum(each.generation != self._generations[each.shard] for each in view.owners),
             "steps": summary.steps,
             "states": summary.states,
             "acknowledged": sum(acknowledged.values()),

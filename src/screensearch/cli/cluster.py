@@ -110,7 +110,8 @@ def _follow(
     def look(seen: View) -> None:
         where.run = seen.run
         view.show(seen.progress, places_of(seen))
-        troubles.tell(seen)
+        if logs_json():  # others see the latest while no worker is at work
+            troubles.tell(seen)
 
     try:
         with view:
@@ -210,7 +211,8 @@ def lead(
 
     def look(seen: View) -> None:
         on_progress(seen.progress, places_of(seen))
-        troubles.tell(seen)
+        if logs_json():  # others see the latest while no worker is at work
+            troubles.tell(seen)
 
     with Leading() as leading:
         begin(leading.hold)
@@ -218,13 +220,13 @@ def lead(
 
 
 class Troubles:
-    """Logs what went wrong in a run, each trouble once, as JSON; others see the latest beside the figures."""
+    """Logs what went wrong in a run, each trouble once."""
 
     def __init__(self) -> None:
         self._told = 0.0  # the time of the last
 
     def tell(self, seen: View) -> None:
-        for each in seen.troubles if logs_json() else ():
+        for each in seen.troubles:
             if each.time > self._told:
                 self._told = each.time
                 logger.warning("%s", each.what, extra=each.fields())
