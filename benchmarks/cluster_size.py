@@ -162,23 +162,8 @@ class Measured:
 def read_measured(path: Path) -> Measured:
     """The results of `cluster.py` in a file, concluded from anew, and beside them those of the desktops."""
     report = json.loads(path.read_text())
-    for rung in (*report["ladder"], *report["hot"], *filter(None, [report.get("all_workers")])):
-        _complete(rung)
     conclude(report)
     return Measured(report, read_desktops())
-
-
-def _complete(rung: dict[str, Any]) -> None:
-    """Fill in what results did not have before the 18th of November 2026, as far as it can be known."""
-    alone = rung["cores_used"][OWNERS] if rung["shards"] == 1 else None
-    for name, value in {
-        "decisions": round(rung["steps_per_second"] * rung["seconds"]),
-        "decision_ms_from_due": {"p99": None},
-        "busiest_owner_cores": alone,
-        "cores_in_iowait": None,
-        "cores_stolen": None,
-    }.items():
-        rung.setdefault(name, value)
 
 
 def assume(given: list[str]) -> Assumptions:
