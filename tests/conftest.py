@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for all that tests start: more make numpy slow to import
+
 import pytest
 import ray_cluster  # noqa: F401
 from hypothesis import HealthCheck, settings

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
+import paced_world
 import pytest
 from cluster_faults import LONG, NETWORK, NODES, QUICK
 from fault_report import Report
@@ -26,8 +27,11 @@ from refusals import read_refusals
 from struck import TooLate
 from trial import Trial, watched_database
 
-SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
-ONE_SHARD = "synthetic:generated?states=500"
+pytest_plugins = ["cluster_fixtures"]
+
+WORLD = "synthetic" if NIGHTLY else "paced"  # by day others need the processor, too
+SEVERAL_SHARDS = f"{WORLD}:notepad?modes=light,dark&text_scales=1.0,1.25"
+ONE_SHARD = f"{WORLD}:generated?states=500"
 WORKERS = 3
 MOST_TRIES = 10  # to strike before it is too late
 
@@ -43,8 +47,14 @@ AT_ANY_MOMENT = (
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[RayCluster]:
-    with ray_cluster(SLOTS, SLOTS, settings=RAY_SETTINGS) as started:
+def cluster(paced: Path) -> Iterator[RayCluster]:
+    knowing = paced_world.python_path(paced)
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        ray_cluster(SLOTS, SLOTS, settings={**RAY_SETTINGS, **knowing}) as started,
+    ):
+        for name, value in knowing.items():
+            patched.setenv(name, value)  # for the program outside
         yield started
 
 

@@ -17,9 +17,10 @@ from screensearch.cluster.account import Counts
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.memory import Memory
 from screensearch.cluster.owners import Owners
-from screensearch.cluster.workers import Workers
+from screensearch.cluster.workers import Hopeless, Workers
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
+from screensearch.errors import AcknowledgedLost
 
 LIGHT = shard_key(Metadata("app", "light", "1.0", "main"))
 DARK = shard_key(Metadata("app", "dark", "1.0", "main"))
@@ -113,6 +114,37 @@ async def test_a_conductor_whose_memory_cannot_be_read_says_so_and_lets_itself_b
         view = await started.view()
     assert view.phase == "ended"
     assert "of another version" in view.problem
+
+
+@pytest.mark.parametrize("lost", [False, True])
+async def test_a_run_that_ends_badly_closes_its_logs_unless_one_of_them_cannot_be_opened(
+    lost: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = (
+        AcknowledgedLost("entries are lost") if lost else Hopeless("it said goodbye", never_started=False)
+    )
+    concluded: list[str] = []
+
+    async def conclude(self: Conductor) -> None:
+        concluded.append(self._halt.why)
+
+    async def tend(self: Workers, owners: Owners) -> None:
+        if lost:
+            owners._hopeless.set_exception(problem)
+            await asyncio.Event().wait()
+        raise problem
+
+    async def find(self: Conductor) -> None:
+        self._memory = Memory(1.0)
+        self._found.set()
+
+    monkeypatch.setattr(Conductor, "_conclude", conclude)
+    async with started_anew(monkeypatch, Memories(Memory(1.0))) as started:
+        monkeypatch.setattr(Conductor, "_find", find)
+        monkeypatch.setattr(Workers, "tend", tend)
+        await until(lambda: started._phase == "ended")
+        assert (await started.view()).problem == str(problem)
+    assert concluded == ([] if lost else ["failed starts"])
 
 
 async def test_a_conductor_that_is_started_anew_serves_what_was_counted_where_it_was_served_before(

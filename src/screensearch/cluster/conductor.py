@@ -189,7 +189,8 @@ class Conductor:
                 first = first.exceptions[0]
             self._problem = str(first)
             self._never_started = isinstance(first, Hopeless) and first.never_started
-            if not isinstance(first, NotClosed):
+            out_of_reach = isinstance(first, NotClosed) or self._owners.given_up
+            if not out_of_reach:  # or it would be waited for in vain
                 await self._conclude_failed()
         except* Exception as problems:
             log.exception("the conductor failed")

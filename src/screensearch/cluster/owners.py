@@ -119,6 +119,11 @@ class Owners:
         """Raise once a log can not be opened, and no other try could; otherwise never return."""
         await self._hopeless
 
+    @property
+    def given_up(self) -> bool:
+        """Whether there is such a log."""
+        return self._hopeless.done()
+
     async def find(self, promised: Mapping[int, ShardKey], *, held: bool) -> None:
         """Have owners for the shards that the run has in the database; those that are there may go on.
 
