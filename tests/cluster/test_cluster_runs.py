@@ -131,7 +131,7 @@ def test_a_run_is_left_looked_at_stopped_and_resumed(
         patched.setattr(launch, "find_actor", lambda name: None)  # as for one who asked a moment ago
         with pytest.raises(RunBusy, match="attach"):
             resume_on_cluster(cluster.address, folder, stop=more, workers=1)
-    stopped = command("stop", folder, "--json", *here)
+    stopped = command("stop", seen["run"], "--json", *here)
     assert stopped.returncode == 0, stopped.stderr
     summary = json.loads(stopped.stdout)
     assert summary["ended"] == "interrupted"

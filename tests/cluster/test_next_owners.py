@@ -429,6 +429,20 @@ async def test_an_owner_that_waits_for_a_database_that_answers_nobody_is_left_al
         assert held.locate(0) == Place(0, 1, "run/owner/0/1")
 
 
+async def test_a_database_that_was_away_does_not_keep_the_next_owner_from_starting_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = replace(SERVING, silent_seconds=2.0)
+    first, spare, second = Actor(SERVING, SERVING, waits, SERVING), Actor(), Actor()
+    cluster = on(monkeypatch, first, spare, second)
+    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    async with owned(monkeypatch):
+        await until(lambda: cluster.ended == [spare])  # the database was back
+        await until(lambda: len(cluster.avoided) == 3)  # and now the owner is silent
+    assert cluster.avoided == ["", "a", "a"]
+
+
 async def test_an_owner_that_could_not_open_its_log_is_followed_by_one_on_another_node(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from screensearch.cluster.account import Account
@@ -25,7 +26,7 @@ from screensearch.cluster.engine import (
 from screensearch.cluster.hearing import NotOpened, heard, opened, silence, told, words
 from screensearch.cluster.names import Job, OwnerView, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
-from screensearch.cluster.shards import Ready, Shard
+from screensearch.cluster.shards import Doubt, Ready, Shard
 from screensearch.cluster.shares import Shares
 from screensearch.domain.shard import ShardKey
 from screensearch.errors import (
@@ -56,7 +57,8 @@ DOUBT_SECONDS = 2.5
 """Whoever is silent for so long is left alone, but the process that would take its place is started."""
 
 DOUBT_AGAIN_SECONDS = 60.0
-"""After that was for nothing it is not done for so long: where much is busy, it would only add to that."""
+"""After that was for nothing it is not done for so long, for the same reason: where much is busy, it would
+only add to that."""
 
 START_SECONDS = 30.0
 """For so long the process of an owner may take to start; each one after another that took longer, twice as
@@ -325,7 +327,7 @@ class Owners:
             growing = asyncio.ensure_future(self._records_at_last(shard.number))
             try:
                 if not (await asyncio.wait({looking}, timeout=DOUBT_SECONDS))[0]:
-                    await self._make_ready(shard)
+                    await self._make_ready(shard, Doubt.SILENT)
                 trouble = await looking or await self._cut_off(shard)
                 silent = trouble == silence(SILENT_SECONDS)
                 busy = silent and await growing
@@ -349,9 +351,8 @@ class Owners:
                 shard.serving.clear()
                 end(shard.actor)
             else:
-                if shard.ready is not None and shard.silent_seconds < CUT_OFF_DOUBT_SECONDS:
-                    shard.dismiss()
-                    shard.doubted = time.monotonic()
+                if shard.silent_seconds < CUT_OFF_DOUBT_SECONDS:
+                    shard.dismiss_for_now()
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _cut_off(self, shard: Shard) -> str:
@@ -360,7 +361,7 @@ class Owners:
         If it answers nobody, or slowly, another owner would only wait for it as well.
         """
         if shard.silent_seconds >= CUT_OFF_DOUBT_SECONDS:
-            await self._make_ready(shard)
+            await self._make_ready(shard, Doubt.CUT_OFF)
         cut_off = shard.silent_seconds >= CUT_OFF_SECONDS and await self._database_answers()
         return _CUT_OFF if cut_off else ""
 
@@ -371,13 +372,14 @@ class Owners:
             self._probing = asyncio.ensure_future(asyncio.to_thread(store.answers))
         return await asyncio.shield(self._probing)
 
-    async def _make_ready(self, shard: Shard) -> None:
+    async def _make_ready(self, shard: Shard, doubt: Doubt) -> None:
         """Have the process of another owner started elsewhere, in case that this one is gone for good."""
-        doubted = time.monotonic() - shard.doubted < DOUBT_AGAIN_SECONDS
-        if doubted or shard.ready is not None or shard.report is None:
+        again = time.monotonic() - shard.doubted.get(doubt, -math.inf) < DOUBT_AGAIN_SECONDS
+        if again or shard.ready is not None or shard.report is None:
             return
         with contextlib.suppress(Gone):  # another one is placed when it is needed
-            shard.ready = await self._place(shard, avoid=shard.report.node_id)
+            placed = await self._place(shard, avoid=shard.report.node_id)
+            shard.ready = replace(placed, doubt=doubt)
 
     async def _place(self, shard: Shard, *, avoid: str = "", at_head: bool = False) -> Ready:
         shard.latest += 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
+import time
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from screensearch.cluster.engine import end
@@ -14,6 +15,13 @@ from screensearch.errors import AcknowledgedLost
 from screensearch.explore.progress import Figures
 
 
+class Doubt(Enum):
+    """Why another owner may be needed soon."""
+
+    SILENT = "the owner does not answer"
+    CUT_OFF = "the database does not answer the owner"
+
+
 @dataclass(frozen=True)
 class Ready:
     """An owner that has not opened its log."""
@@ -21,6 +29,7 @@ class Ready:
     generation: int
     name: str
     actor: Any
+    doubt: Doubt = Doubt.SILENT  # for which it was started
 
 
 @dataclass
@@ -43,7 +52,7 @@ class Shard:
     avoid: str = ""  # the node on which its latest owner became silent, or was cut off
     ready: Ready | None = None  # the next owner, since this one is silent
     latest: int = 0  # generation that was placed
-    doubted: float = -math.inf  # when one was last made ready for nothing
+    doubted: dict[Doubt, float] = field(default_factory=dict)  # when one was last made ready for nothing
     recorded: int = 0  # the number of the last entry that was ever told to be durable
 
     @property
@@ -81,6 +90,12 @@ class Shard:
         if self.ready is not None:
             end(self.ready.actor)
             self.ready = None
+
+    def dismiss_for_now(self) -> None:
+        """The same, since the doubt was for nothing."""
+        if self.ready is not None:
+            self.doubted[self.ready.doubt] = time.monotonic()
+            self.dismiss()
 
     def view(self) -> OwnerView:
         state, report = "serving" if self.serving.is_set() else "opening", self.report
