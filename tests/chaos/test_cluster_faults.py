@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-import paced_world
 import pytest
 from cluster_faults import LONG, NETWORK, NODES, QUICK
 from fault_report import Report
@@ -27,11 +26,8 @@ from refusals import read_refusals
 from struck import TooLate
 from trial import Trial, watched_database
 
-pytest_plugins = ["cluster_fixtures"]
-
-WORLD = "synthetic" if NIGHTLY else "paced"  # by day others need the processor, too
-SEVERAL_SHARDS = f"{WORLD}:notepad?modes=light,dark&text_scales=1.0,1.25"
-ONE_SHARD = f"{WORLD}:generated?states=500"
+SEVERAL_SHARDS = "synthetic:notepad?modes=light,dark&text_scales=1.0,1.25"
+ONE_SHARD = "synthetic:generated?states=500"
 WORKERS = 3
 MOST_TRIES = 10  # to strike before it is too late
 
@@ -47,14 +43,8 @@ AT_ANY_MOMENT = (
 
 
 @pytest.fixture(scope="module")
-def cluster(paced: Path) -> Iterator[RayCluster]:
-    knowing = paced_world.python_path(paced)
-    with (
-        pytest.MonkeyPatch.context() as patched,
-        ray_cluster(SLOTS, SLOTS, settings={**RAY_SETTINGS, **knowing}) as started,
-    ):
-        for name, value in knowing.items():
-            patched.setenv(name, value)  # for the program outside
+def cluster() -> Iterator[RayCluster]:
+    with ray_cluster(SLOTS, SLOTS, settings=RAY_SETTINGS) as started:
         yield started
 
 
