@@ -24,8 +24,7 @@ PACED = "paced:generated?states=500"
 ENDLESS = 1_000_000
 """More steps than are ever taken."""
 
-SETTINGS = ss.resolve(overrides=["explore.screenshots=none", "desktop.grace_seconds=0"])
-"""A run that is to end waits for a step as long as a hang takes to be told; these worlds have none."""
+SETTINGS = ss.resolve(overrides=["explore.screenshots=none"])
 
 
 def begin(
