@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from screensearch.cluster import owners, shards, workers
+from screensearch.cluster import keeping, owners, shards, workers
 from screensearch.cluster.names import Job, OwnerReport, Task, WorkerReport
 from screensearch.config import Settings, settings_document
 from screensearch.explore.budget import StopRule
@@ -92,19 +92,20 @@ class Cluster:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Silence is noticed soon."""
-    for module in (workers, owners):
+    for module in (workers, keeping):
         monkeypatch.setattr(module, "SILENT_SECONDS", 0.5)
+    for module in (workers, keeping, owners):
         monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
-    monkeypatch.setattr(owners, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(keeping, "IDLE_SECONDS", 0.1)
 
 
 def on(monkeypatch: pytest.MonkeyPatch, *actors: Actor) -> Cluster:
     """A cluster on which these come one after another."""
     cluster = Cluster(*actors)
-    for module in (workers, owners):
+    for module in (workers, keeping):
         monkeypatch.setattr(module, "place", cluster.place)
+    for module in (workers, keeping, owners, shards):
         monkeypatch.setattr(module, "end", cluster.end)
-    monkeypatch.setattr(shards, "end", cluster.end)
     return cluster
 
 

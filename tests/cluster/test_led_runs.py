@@ -25,14 +25,13 @@ from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
 import screensearch as ss
-from screensearch.cluster import engine
-from screensearch.cluster import owners as owners_module
+from screensearch.cluster import engine, keeping
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import answer, connect, control, end, place, this_node_id
 from screensearch.cluster.launch import Attached, resume_on_cluster
 from screensearch.cluster.names import Job, OwnerBroke, Place, View, conductor_name
 from screensearch.cluster.owner import ShardOwner
-from screensearch.cluster.owners import AtWork, Owners
+from screensearch.cluster.owners import Owners
 from screensearch.cluster.store import ClusterStore, Poisonous
 from screensearch.config import settings_document
 from screensearch.domain.screen import Metadata, Screen
@@ -243,7 +242,7 @@ def test_a_run_can_be_looked_at_and_given_up_while_its_database_is_away(
 async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
     database: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(owners_module, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr(keeping, "IDLE_SECONDS", 0.5)
     explored = asyncio.ensure_future(
         asyncio.to_thread(
             ss.start_exploration,
@@ -256,11 +255,11 @@ async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
     )
     await asyncio.to_thread(wait_until, (tmp_path / "run" / "run.json").exists)
     run = open_run_folder(tmp_path / "run").manifest.run
-    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: AtWork({}, []), Account())
+    owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: keeping.AtWork({}, []), Account())
     await asyncio.to_thread(wait_until, PostgresStore(database.url(), run).how_far)
-    assert await owners.records(0)
+    assert await owners._keeper.records(0)
     await explored
-    assert not await owners.records(0)
+    assert not await owners._keeper.records(0)
 
 
 def job_of(run: str, folder: Path, database: PostgresServer) -> Job:

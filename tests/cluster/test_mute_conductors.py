@@ -12,7 +12,7 @@ from begun import begin, nothing, wait_until
 from postgres_server import PostgresServer
 from ray_cluster import RayCluster
 
-from screensearch.cluster import launch, owner, owners
+from screensearch.cluster import keeping, launch, owner
 from screensearch.cluster.conductor import Conductor
 from screensearch.cluster.engine import connect
 from screensearch.cluster.names import Job
@@ -32,7 +32,7 @@ class Impatient(ShardOwner):
 
 class WithImpatientOwners(Conductor):
     def __init__(self, job: Job) -> None:
-        setattr(owners, "ShardOwner", Impatient)  # noqa: B010 (a class to the type checker)
+        setattr(keeping, "ShardOwner", Impatient)  # noqa: B010 (a class to the type checker)
         super().__init__(job)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
-from screensearch.cluster import owners, shards
+from screensearch.cluster import keeping, owners, shards
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone
 from screensearch.cluster.names import Job, OwnerReport, Place
@@ -49,12 +49,12 @@ async def owned(
     monkeypatch: pytest.MonkeyPatch, account: Account | None = None
 ) -> AsyncIterator[owners.Owners]:
     """The owners of one shard, whose log does not grow."""
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account or Account())
+    held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), account or Account())
 
     async def records(number: int) -> bool:
         return False
 
-    monkeypatch.setattr(held, "records", records)
+    monkeypatch.setattr(held._keeper, "records", records)
     held.shard(shard_key(Metadata("app", "light", "1.0", "main")))
     try:
         yield held
@@ -81,13 +81,13 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
 ) -> None:
     first, second, third = Actor(SERVING, SERVING), Actor(), Actor(*[SERVING] * 1000)
     cluster = on(monkeypatch, first, second, third)
-    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
-    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     async with owned(monkeypatch) as held:
         await until(lambda: len(cluster.avoided) == 2)
         assert not cluster.ended
-        monkeypatch.setattr(owners, "SILENT_SECONDS", 0.5)
-        monkeypatch.setattr(owners, "DOUBT_AGAIN_SECONDS", 0.0)
+        monkeypatch.setattr(keeping, "SILENT_SECONDS", 0.5)
+        monkeypatch.setattr(keeping, "DOUBT_AGAIN_SECONDS", 0.0)
         first.say(SERVING)  # it was busy
         await until(lambda: cluster.ended == [second])
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
@@ -100,8 +100,8 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
 ) -> None:
     """On a machine on which none starts in that time, one after another would be started for nothing."""
     on(monkeypatch, Actor(), Actor(), Actor(), Actor(*[SERVING] * 1000))
-    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
-    monkeypatch.setattr(owners, "LONGEST_START_SECONDS", 0.2)
+    monkeypatch.setattr(keeping, "START_SECONDS", 0.1)
+    monkeypatch.setattr(keeping, "LONGEST_START_SECONDS", 0.2)
     account = Account()
     async with owned(monkeypatch, account) as held:
         await until(lambda: held.locate(0) is not None)
@@ -118,7 +118,7 @@ async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_compan
     """Its node may have been cut off a moment ago."""
     first, cut_off, beside = Actor(*[SERVING] * 1000), Actor(), Actor(*[SERVING] * 1000)
     cluster = on(monkeypatch, first, cut_off, beside)
-    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "LATE_SECONDS", 0.05)
     async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         assert held.shard(DARK) == 1
@@ -131,7 +131,7 @@ async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_compan
 async def test_of_two_that_start_the_first_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     late, beside = Actor(), Actor()
     cluster = on(monkeypatch, Actor(*[SERVING] * 1000), late, beside)
-    monkeypatch.setattr(owners, "LATE_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "LATE_SECONDS", 0.05)
     async with owned(monkeypatch) as held:
         await until(lambda: held.locate(0) is not None)
         held.shard(DARK)
@@ -147,7 +147,7 @@ async def test_where_nobody_is_at_work_yet_a_slow_start_is_waited_for(
     """A machine that starts everything at once is not to start more."""
     slow = Actor()
     cluster = on(monkeypatch, slow, Actor(*[SERVING] * 1000))
-    monkeypatch.setattr(owners, "LATE_SECONDS", 0.01)
+    monkeypatch.setattr(keeping, "LATE_SECONDS", 0.01)
     looks, wait = 0, asyncio.wait
 
     async def counted(*arguments: Any, **named: Any) -> Any:
@@ -188,7 +188,7 @@ def raised(cause: Exception) -> Gone:
 
 def owners_of(wanted: Job, *existing: shards.Shard) -> owners.Owners:
     """The owners of these shards."""
-    held = owners.Owners(wanted, lambda shard: owners.AtWork({}, []), Account())
+    held = owners.Owners(wanted, lambda shard: keeping.AtWork({}, []), Account())
     for shard in existing:
         held._have(shard)
     return held
@@ -284,7 +284,7 @@ async def test_the_next_life_of_a_conductor_hears_what_is_lost(monkeypatch: pyte
 def stand_in(monkeypatch: pytest.MonkeyPatch, there: dict[str, Actor]) -> None:
     """Let these be there, and a database with one shard."""
     monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
-    monkeypatch.setattr(owners, "look_up", there.get)
+    monkeypatch.setattr(keeping, "look_up", there.get)
     monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
 
 
@@ -328,7 +328,7 @@ async def test_a_log_that_may_be_somebody_elses_is_not_taken_because_a_process_s
 ) -> None:
     asked = list[tuple[bool, bool]]()
     on(monkeypatch, Actor(), Opening(asked))
-    monkeypatch.setattr(owners, "START_SECONDS", 0.1)
+    monkeypatch.setattr(keeping, "START_SECONDS", 0.1)
     held = owners_of(job(), shards.Shard(0, None))
     await until(lambda: held.locate(0) is not None)
     held.end()
@@ -359,10 +359,10 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
     monkeypatch.setattr(owners, "PostgresStore", locked)
     monkeypatch.setattr(owners, "actors_of", lambda run: [])
     account = Account()
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), account)
+    held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), account)
     with pytest.raises(NotLetIn, match="wants a password"):
         await held.find({}, held=False)
-    assert locked.asked == 30 + owners.MOST_REFUSALS
+    assert locked.asked == 30 + keeping.MOST_REFUSALS
     assert account.troubles[0].why == "it is away"
 
 
@@ -372,14 +372,14 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
 async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     monkeypatch: pytest.MonkeyPatch, problem: ScreenSearchError, hopeless: bool
 ) -> None:
-    held = owners.Owners(job(), lambda shard: owners.AtWork({}, []), Account())
+    held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), Account())
     shard = shards.Shard(0, None)
-    for _ in range(owners.MOST_REFUSALS - 1):
-        held._lose_hope(shard, problem)
+    for _ in range(keeping.MOST_REFUSALS - 1):
+        held._keeper._lose_hope(shard, problem)
     despair = asyncio.ensure_future(held.despair())
     await asyncio.sleep(0)
     assert not despair.done()
-    held._lose_hope(shard, problem)
+    held._keeper._lose_hope(shard, problem)
     await asyncio.sleep(0)
     assert despair.done() == hopeless
     if hopeless:
@@ -394,7 +394,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *answers: bool) -> list[bool]:
     """A database that answers the conductor, or not, each time it is asked; what is left of that."""
     left = list(answers)
     monkeypatch.setattr(
-        owners,
+        keeping,
         "PostgresStore",
         lambda *place: SimpleNamespace(answers=lambda: left.pop(0) if left else False),
     )
@@ -435,8 +435,8 @@ async def test_a_database_that_was_away_does_not_keep_the_next_owner_from_starti
     waits = replace(SERVING, silent_seconds=2.0)
     first, spare, second = Actor(SERVING, SERVING, waits, SERVING), Actor(), Actor()
     cluster = on(monkeypatch, first, spare, second)
-    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
-    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     async with owned(monkeypatch):
         await until(lambda: cluster.ended == [spare])  # the database was back
         await until(lambda: len(cluster.avoided) == 3)  # and now the owner is silent
@@ -465,7 +465,7 @@ async def test_an_owner_that_is_not_done_with_its_log_in_time_is_followed_by_one
             await asyncio.sleep(0.15)
 
     on(monkeypatch, *(Folds(*[SERVING] * 1000) for _ in range(3)))
-    monkeypatch.setattr(owners, "OPEN_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "OPEN_SECONDS", 0.05)
     account = Account()
     async with owned(monkeypatch, account) as held:
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
@@ -478,9 +478,9 @@ async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_sile
     silent, spare = Actor(), Actor(*[SERVING] * 1000)
     cluster = on(monkeypatch, spare)
     stand_in(monkeypatch, {"run/owner/0/1": silent})
-    monkeypatch.setattr(owners, "where_placed", lambda actor: ("b", "10.0.0.3"))
-    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
-    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    monkeypatch.setattr(keeping, "where_placed", lambda actor: ("b", "10.0.0.3"))
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
     finding = asyncio.ensure_future(found.find({}, held=True))
     await until(lambda: cluster.avoided == ["b"])
@@ -498,9 +498,9 @@ async def test_one_from_before_the_conductor_that_answers_late_goes_on(
     late, spare = Actor(), Actor()
     cluster = on(monkeypatch, spare)
     stand_in(monkeypatch, {"run/owner/0/1": late})
-    monkeypatch.setattr(owners, "where_placed", lambda actor: None)
-    monkeypatch.setattr(owners, "DOUBT_SECONDS", 0.05)
-    monkeypatch.setattr(owners, "SILENT_SECONDS", 60.0)
+    monkeypatch.setattr(keeping, "where_placed", lambda actor: None)
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
     finding = asyncio.ensure_future(found.find({}, held=True))
     await until(lambda: cluster.avoided == [""])

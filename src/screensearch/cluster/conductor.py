@@ -26,11 +26,12 @@ from screensearch.cluster.engine import (
     this_node,
 )
 from screensearch.cluster.halt import Halt
+from screensearch.cluster.keeping import LOOK_SECONDS
 from screensearch.cluster.logs import log_for
 from screensearch.cluster.memory import Memories, Memory
 from screensearch.cluster.metrics import Moment, RunMetrics, serve, url_of
 from screensearch.cluster.names import ConductorView, Job, Place, View, conductor_name
-from screensearch.cluster.owners import LOOK_SECONDS, Owners
+from screensearch.cluster.owners import Owners
 from screensearch.cluster.workers import Hopeless, Workers
 from screensearch.config import settings_from_document
 from screensearch.domain.shard import ShardKey

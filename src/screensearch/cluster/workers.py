@@ -28,6 +28,14 @@ from screensearch.cluster.engine import (
     where_placed,
 )
 from screensearch.cluster.halt import Halt
+from screensearch.cluster.keeping import (
+    DOUBT_AGAIN_SECONDS,
+    DOUBT_SECONDS,
+    LONGEST_START_SECONDS,
+    LOOK_SECONDS,
+    START_SECONDS,
+    AtWork,
+)
 from screensearch.cluster.names import (
     ENDED,
     RESTS,
@@ -40,15 +48,7 @@ from screensearch.cluster.names import (
     WorkerView,
     worker_name,
 )
-from screensearch.cluster.owners import (
-    DOUBT_AGAIN_SECONDS,
-    DOUBT_SECONDS,
-    LONGEST_START_SECONDS,
-    LOOK_SECONDS,
-    START_SECONDS,
-    AtWork,
-    Owners,
-)
+from screensearch.cluster.owners import Owners
 from screensearch.cluster.start import Start
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import settings_from_document
