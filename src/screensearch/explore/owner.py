@@ -33,9 +33,9 @@ from screensearch.explore.worker import NoStart, back_off_seconds, too_futile
 WATCH_SECONDS = 1.0
 """How often silent workers are looked at."""
 
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-"""Unless a user says otherwise: numpy starts one for each processor, as many times as there are workers, who
-multiply no matrices. That is a third of what the start of one costs on two processors."""
+_THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
+"""Where a user says how many threads numpy has. If none does, workers have one: they multiply no matrices,
+and one for each processor, in each of them, is a third of what the start of one costs on two processors."""
 
 
 class Owner:
@@ -206,6 +206,7 @@ class Owner:
         self, worker: int, output_path: Path
     ) -> tuple[Connection, asyncio.subprocess.Process]:
         ours, theirs = socket.socketpair()
+        one_thread = {} if any(each in os.environ for each in _THREADS) else {_THREADS[0]: "1"}
         try:
             with output_path.open("ab") as output:
                 process = await asyncio.create_subprocess_exec(
@@ -214,11 +215,12 @@ class Owner:
                     "-m",
                     "screensearch.explore.worker_process",
                     str(theirs.fileno()),
+                    *one_thread,
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
-                    env={**_ONE_THREAD, **os.environ},
+                    env={**os.environ, **one_thread},
                     start_new_session=True,  # an interrupt from the terminal reaches the owner only
                 )
         except BaseException:

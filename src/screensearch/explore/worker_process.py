@@ -1,6 +1,7 @@
-"""A worker as a process of its own: ``python -m screensearch.explore.worker_process FD``.
+"""A worker as a process of its own: ``python -m screensearch.explore.worker_process FD [VARIABLE …]``.
 
-It is given one end of a socket pair, told what to do over it, and ends when the other end closes.
+It is given one end of a socket pair, told what to do over it, and ends when the other end closes. Variables
+of the environment that are named were set for the modules loaded here; what the worker starts sees none.
 """
 
 from __future__ import annotations
@@ -85,6 +86,8 @@ def main() -> None:
     """The process. An interrupt is the owner's business: it lets workers finish their step."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_large_blocks_back()
+    for variable in sys.argv[2:]:
+        del os.environ[variable]
     connection = socket.socket(fileno=int(sys.argv[1]))
     threading.Thread(target=_end_with_owner, args=(connection.dup(),), daemon=True).start()
     with contextlib.suppress(OwnerGone):
