@@ -1,6 +1,7 @@
-"""A synthetic world whose actions take a while, as a plugin that the nodes of a cluster have.
+"""Worlds that are not as simple as the synthetic ones, as a plugin that the nodes of a cluster have.
 
-A world that needs nothing takes all of a processor for as long as a test waits for something else.
+In one, actions take a while: a world that needs nothing takes all of a processor for as long as a test waits
+for something else. The other never shows its first screen.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from screensearch.domain.action import Action
-from screensearch.environments.protocol import Means, Result
+from screensearch.domain.transition import Outcome
+from screensearch.environments.protocol import Means, Result, Start, StartFailed
 from screensearch.environments.synthetic import World
 from screensearch.environments.synthetic import open_world as open_synthetic
 
@@ -34,6 +36,22 @@ class PacedWorld:
         return await self._world.perform(action)
 
 
+class StumblingWorld(PacedWorld):
+    """A world that ends whenever it is started."""
+
+    def __init__(self, world: World[Any]) -> None:
+        super().__init__(world)
+        self.reset = self._stumble
+
+    async def _stumble(self, seed: int) -> Start:
+        raise StartFailed(Outcome.CRASH, "it said goodbye")
+
+
+def open_stumbling(argument: str, means: Means) -> StumblingWorld:
+    """Open ``stumbling:<argument>``."""
+    return StumblingWorld(open_synthetic(argument, means))
+
+
 def open_world(argument: str, means: Means) -> PacedWorld:
     """Open ``paced:<argument>``, whose argument is that of ``synthetic``."""
     return PacedWorld(open_synthetic(argument, means))
@@ -46,7 +64,9 @@ def install(folder: Path) -> None:
     described.mkdir(parents=True)
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: paced_world\nVersion: 1.0\n")
     (described / "entry_points.txt").write_text(
-        "[screensearch.environments]\npaced = paced_world:open_world\n"
+        "[screensearch.environments]\n"
+        "paced = paced_world:open_world\n"
+        "stumbling = paced_world:open_stumbling\n"
     )
 
 

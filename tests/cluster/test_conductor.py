@@ -130,8 +130,10 @@ async def test_a_run_that_ends_badly_closes_its_logs_unless_one_of_them_cannot_b
 
     async def tend(self: Workers, owners: Owners) -> None:
         if lost:
-            owners._hopeless.set_exception(problem)
+            owners._despair(problem)
             await asyncio.Event().wait()
+        for _ in range(10):  # until all that is beside it waits
+            await asyncio.sleep(0)
         raise problem
 
     async def find(self: Conductor) -> None:

@@ -148,6 +148,18 @@ def test_a_log_that_another_process_writes_is_taken_over_only_if_that_is_asked_f
         assert Attached(cluster.address, folder).follow(nothing).steps == 40
 
 
+def test_a_run_whose_application_never_starts_says_so_and_leaves_its_log_closed(
+    cluster: RayCluster, database: PostgresServer, tmp_path: Path
+) -> None:
+    attached = begin(cluster, database, tmp_path / "run", environment="stumbling:notepad")
+    with pytest.raises(ss.NeverStarted, match=r"it said goodbye.*screensearch findings") as failed:
+        attached.follow(nothing)
+    assert (failed.value.summary.ended, failed.value.summary.steps) == ("failed starts", 0)
+    assert failed.value.summary.failed_starts == 3
+    run = open_run_folder(tmp_path / "run").manifest.run
+    PostgresStore(database.url(), run).open_to_write().close()  # nobody has it
+
+
 def test_a_run_whose_log_another_exploration_takes_ends_and_leaves_it_there(
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
@@ -160,7 +172,7 @@ def test_a_run_whose_log_another_exploration_takes_ends_and_leaves_it_there(
         with pytest.raises(EnvironmentFailed, match=r"is owned by .* took it over from this exploration"):
             attached.follow(nothing)
         taken.commit()
-        assert PostgresStore(database.url(), run).how_far() == before
+        assert PostgresStore(database.url(), run).how_far().entries == before
 
 
 def test_a_run_whose_database_lost_what_was_acknowledged_ends_and_writes_no_more(
@@ -185,7 +197,7 @@ def test_a_run_whose_database_lost_what_was_acknowledged_ends_and_writes_no_more
             )
     with pytest.raises(EnvironmentFailed, match=r"lost.* Nothing more is written"):
         attached.follow(nothing)
-    assert PostgresStore(database.url(), run).how_far() == 5
+    assert PostgresStore(database.url(), run).how_far().entries == 5
 
 
 def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
@@ -208,7 +220,7 @@ def test_an_owner_whose_log_was_taken_is_refused_and_leaves_by_itself(
         with pytest.raises(StoreFailed, match="taken over by another process"):
             answer(owner.handle.remote(1, pack_body(failed)), seconds=120)
         wait_until(lambda: not Path(f"/proc/{process}").exists())
-        assert PostgresStore(database.url(), run).how_far() == before
+        assert PostgresStore(database.url(), run).how_far().entries == before
 
 
 def test_a_run_whose_log_is_deleted_ends_and_says_so(
@@ -248,7 +260,7 @@ async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
             ss.start_exploration,
             open_world("generated?states=500", Means(screenshots=False)),
             tmp_path / "run",
-            stop=ss.StopRule(steps=ENDLESS, seconds=3.0),
+            stop=ss.StopRule(steps=ENDLESS, seconds=4.0),
             settings=SETTINGS,
             store=database.url(),
         )
@@ -256,10 +268,13 @@ async def test_an_owner_that_is_silent_is_not_gone_while_its_log_grows(
     await asyncio.to_thread(wait_until, (tmp_path / "run" / "run.json").exists)
     run = open_run_folder(tmp_path / "run").manifest.run
     owners = Owners(job_of(run, tmp_path / "run", database), lambda shard: keeping.AtWork({}, []), Account())
-    await asyncio.to_thread(wait_until, PostgresStore(database.url(), run).how_far)
-    assert await owners._keeper.records(0)
+    store = PostgresStore(database.url(), run)
+    await asyncio.to_thread(wait_until, lambda: store.how_far().entries)
+    epoch = store.how_far().epoch
+    assert await owners._keeper.records(0, epoch)
+    assert not await owners._keeper.records(0, epoch - 1)  # it grows, but by another's hand
     await explored
-    assert not await owners._keeper.records(0)
+    assert not await owners._keeper.records(0, epoch)
 
 
 def job_of(run: str, folder: Path, database: PostgresServer) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,9 +11,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
+from stand_ins import Actor, Method, job, on, quick, until  # noqa: F401 (a fixture)
 
-from screensearch.cluster import keeping, owners, shards
+from screensearch.cluster import doubts, keeping, owners, shards
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone
 from screensearch.cluster.names import Job, OwnerReport, Place
@@ -51,7 +52,7 @@ async def owned(
     """The owners of one shard, whose log does not grow."""
     held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), account or Account())
 
-    async def records(number: int) -> bool:
+    async def records(shard: int, epoch: int) -> bool:
         return False
 
     monkeypatch.setattr(held._keeper, "records", records)
@@ -87,11 +88,43 @@ async def test_the_process_of_the_next_owner_starts_before_a_silent_one_is_given
         await until(lambda: len(cluster.avoided) == 2)
         assert not cluster.ended
         monkeypatch.setattr(keeping, "SILENT_SECONDS", 0.5)
-        monkeypatch.setattr(keeping, "DOUBT_AGAIN_SECONDS", 0.0)
+        monkeypatch.setattr(doubts, "FIRST_PAUSE_SECONDS", 0.0)
         first.say(SERVING)  # it was busy
         await until(lambda: cluster.ended == [second])
         await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
     assert cluster.ended[:2] == [second, first]
+    assert cluster.avoided == ["", "a", "a"]
+
+
+async def test_a_spare_that_is_gone_as_well_is_followed_by_another_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Lost(Actor):
+        async def _report(self) -> OwnerReport:
+            await super()._report()
+            raise Gone("its node died")
+
+    first, spare, third = Actor(SERVING, SERVING), Lost(), Actor(*[SERVING] * 1000)
+    cluster = on(monkeypatch, first, spare, third)
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    account = Account()
+    async with owned(monkeypatch, account) as held:
+        await until(lambda: len(cluster.avoided) == 2)
+        await until(lambda: account.troubles)
+        spare.say(SERVING)
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
+    assert cluster.avoided == ["", "a", "a"]
+    assert len(account.troubles) == 1  # the first was silent; that no log was opened meanwhile is none
+
+
+async def test_a_node_whose_owner_was_silent_is_avoided_until_there_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, unstarted = Actor(SERVING, SERVING), Actor()
+    cluster = on(monkeypatch, first, unstarted, Actor(*[SERVING] * 1000))
+    monkeypatch.setattr(keeping, "START_SECONDS", 0.1)
+    async with owned(monkeypatch) as held:
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
     assert cluster.avoided == ["", "a", "a"]
 
 
@@ -275,7 +308,72 @@ async def test_the_next_life_of_a_conductor_hears_what_is_lost(monkeypatch: pyte
     on(monkeypatch)
     stand_in(monkeypatch, there)
     with pytest.raises(AcknowledgedLost, match="lost acknowledged entries"):
-        await owners_of(job()).find({}, held=True)
+        await owners_of(job()).find({}, {}, held=True)
+
+
+@pytest.mark.parametrize("shard", [0, 1])
+async def test_the_next_life_of_a_conductor_finds_what_is_lost_though_no_owner_is_there(
+    shard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also that of a shard that the database has no more: nobody makes it anew as if it had been empty."""
+    on(monkeypatch, *(Actor(*[replace(SERVING, recorded=4)] * 1000) for _ in range(2)))
+    stand_in(monkeypatch, {})
+    held = owners_of(job())
+    finding = asyncio.ensure_future(held.find({shard: DARK}, {shard: 7}, held=True))
+    with pytest.raises(AcknowledgedLost, match=rf"the log of shard {shard} ends with entry 4, .* 5\.\.7"):
+        await asyncio.wait_for(held.despair(), 20)
+    finding.cancel()
+    held.end()
+
+
+async def test_what_an_owner_says_after_it_was_replaced_is_not_so_any_more() -> None:
+    late = Actor()
+    shard = shards.Shard(0, None, actor=late)
+    looking = asyncio.ensure_future(keeping.look(shard))
+    await asyncio.sleep(0)
+    shard.actor = Actor()
+    late.say(replace(SERVING, recorded=7))
+    await looking
+    assert shard.recorded == 0
+
+
+async def test_an_owner_that_dies_after_it_closed_its_log_has_no_successor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would take a log that nobody needs, and be ended with the lease in its hands."""
+    closing = asyncio.Event()
+
+    class Closing(Actor):
+        def __init__(self, waits: bool) -> None:
+            super().__init__(*[SERVING] * 1000)
+            self._waits = waits
+            self.close = Method(self._close)
+
+        async def _close(self) -> str:
+            if self._waits:
+                await closing.wait()
+            return "digest"
+
+        async def _report(self) -> OwnerReport:
+            if not self._waits and first.closed:
+                raise Gone("it died")
+            return SERVING
+
+        closed = False
+
+    first, second = Closing(waits=False), Closing(waits=True)
+    cluster = on(monkeypatch, first, second, Actor(*[SERVING] * 1000))
+    async with owned(monkeypatch) as held:
+        await until(lambda: held.locate(0) is not None)
+        held.shard(DARK)
+        await until(lambda: held.locate(1) is not None)
+        closed = asyncio.ensure_future(held.close())
+        await asyncio.sleep(0.05)
+        first.closed = True
+        await asyncio.sleep(0.2)  # some looks
+        closing.set()
+        assert await closed == ["digest", "digest"]
+    assert len(cluster.avoided) == 2
 
 
 # -- those that are there -------------------------------------------------------------------------
@@ -304,7 +402,7 @@ async def test_a_conductor_that_is_started_anew_takes_a_log_by_force_only_if_it_
     on(monkeypatch, Opening(tries))
     stand_in(monkeypatch, {} if report is None else {"run/owner/0/1": Actor(report)})
     found = owners_of(replace(job(), take_over=True))
-    await found.find({}, held=held)
+    await found.find({}, {}, held=held)
     found.end()
     assert tries == [asked]
 
@@ -317,7 +415,7 @@ async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes
     cluster = on(monkeypatch)
     stand_in(monkeypatch, there)
     held = owners_of(job())
-    await held.find({}, held=True)
+    await held.find({}, {}, held=True)
     assert held.locate(0) == Place(0, 1, "run/owner/0/1")
     assert cluster.ended == [there["run/owner/0/2"]]
     held.end()
@@ -361,7 +459,7 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
     account = Account()
     held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), account)
     with pytest.raises(NotLetIn, match="wants a password"):
-        await held.find({}, held=False)
+        await held.find({}, {}, held=False)
     assert locked.asked == 30 + keeping.MOST_REFUSALS
     assert account.troubles[0].why == "it is away"
 
@@ -374,17 +472,24 @@ async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
 ) -> None:
     held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), Account())
     shard = shards.Shard(0, None)
-    for _ in range(keeping.MOST_REFUSALS - 1):
+    given_up = []
+    for _ in range(keeping.MOST_REFUSALS):
         held._keeper._lose_hope(shard, problem)
+        given_up.append(held.given_up)
+    assert given_up == [False] * (keeping.MOST_REFUSALS - 1) + [hopeless]
+    if hopeless:
+        with pytest.raises(NotLetIn):
+            await held.despair()
+
+
+async def test_who_waits_no_longer_for_a_log_without_hope_has_given_none_up() -> None:
+    """A run that ends for another reason closes its logs."""
+    held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), Account())
     despair = asyncio.ensure_future(held.despair())
     await asyncio.sleep(0)
-    assert not despair.done()
-    held._keeper._lose_hope(shard, problem)
-    await asyncio.sleep(0)
-    assert despair.done() == hopeless
-    if hopeless:
-        assert despair.exception() is problem
     despair.cancel()
+    await asyncio.wait([despair])
+    assert not held.given_up
 
 
 # -- those that are cut off from the database -----------------------------------------------------
@@ -443,6 +548,25 @@ async def test_a_database_that_was_away_does_not_keep_the_next_owner_from_starti
     assert cluster.avoided == ["", "a", "a"]
 
 
+async def test_an_owner_that_goes_is_replaced_though_the_database_keeps_the_conductor_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+    monkeypatch.setattr(
+        keeping, "PostgresStore", lambda *place: SimpleNamespace(answers=lambda: answered.wait(30))
+    )
+    monkeypatch.setattr(keeping, "ANSWER_SECONDS", 0.05)
+    waits = replace(SERVING, silent_seconds=4.0)
+    gone = replace(SERVING, failure="it was told to end")
+    on(monkeypatch, Actor(SERVING, SERVING, waits, waits, gone), Actor(*[SERVING] * 1000))
+    try:
+        async with owned(monkeypatch) as held:
+            await until(lambda: held.locate(0) == Place(0, 2, "run/owner/0/2"))
+            assert not answered.is_set()
+    finally:
+        answered.set()
+
+
 async def test_an_owner_that_could_not_open_its_log_is_followed_by_one_on_another_node(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -482,7 +606,7 @@ async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_sile
     monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
-    finding = asyncio.ensure_future(found.find({}, held=True))
+    finding = asyncio.ensure_future(found.find({}, {}, held=True))
     await until(lambda: cluster.avoided == ["b"])
     assert not cluster.ended
     silent.say(replace(SERVING, failure="the connection was lost"))  # as good as gone
@@ -490,6 +614,24 @@ async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_sile
     found.end()
     assert found.locate(0) == Place(0, 2, "run/owner/0/2")
     assert cluster.ended == [silent]
+
+
+async def test_an_owner_from_before_the_conductor_is_in_doubt_though_its_spare_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    silent, unopened = Actor(), Actor(replace(SERVING, epoch=0))
+    cluster = on(monkeypatch, Actor(*[SERVING] * 1000))
+    stand_in(monkeypatch, {"run/owner/0/1": silent, "run/owner/0/2": unopened})
+    placed = {silent: ("b", "10.0.0.3"), unopened: ("c", "10.0.0.4")}
+    monkeypatch.setattr(keeping, "where_placed", placed.get)
+    monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
+    found = owners_of(job())
+    finding = asyncio.ensure_future(found.find({}, {}, held=True))
+    await until(lambda: cluster.avoided == ["b"])
+    assert not cluster.ended  # before the silent one is given up
+    await finding
+    found.end()
+    assert found.locate(0) == Place(0, 3, "run/owner/0/3")
 
 
 async def test_one_from_before_the_conductor_that_answers_late_goes_on(
@@ -502,7 +644,7 @@ async def test_one_from_before_the_conductor_that_answers_late_goes_on(
     monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
-    finding = asyncio.ensure_future(found.find({}, held=True))
+    finding = asyncio.ensure_future(found.find({}, {}, held=True))
     await until(lambda: cluster.avoided == [""])
     late.say(*[SERVING] * 1000)
     await finding

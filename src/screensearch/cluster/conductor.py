@@ -191,7 +191,7 @@ class Conductor:
             self._problem = str(first)
             self._never_started = isinstance(first, Hopeless) and first.never_started
             out_of_reach = isinstance(first, NotClosed) or self._owners.given_up
-            if not out_of_reach:  # or it would be waited for in vain
+            if not out_of_reach:  # or the owner of such a log would be waited for in vain
                 await self._conclude_failed()
         except* Exception as problems:
             log.exception("the conductor failed")
@@ -242,11 +242,12 @@ class Conductor:
         anew = await patiently(started_anew)
         log.info("the conductor %s on %s", "was started anew" if anew else "begins", self._node)
         promised = {} if self._memory is None else self._memory.promised
+        recorded = {} if self._memory is None else self._memory.recorded
         held = self._memory is not None and self._memory.at_start is not None
         async with asyncio.TaskGroup() as parts:
             if self._memory is None or not self._memory.why:  # or no more steps would be granted to them
                 parts.create_task(self._workers.prepare())
-            parts.create_task(self._owners.find(promised, held=held))
+            parts.create_task(self._owners.find(promised, recorded, held=held))
         self._workers.others_answer()
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
@@ -386,6 +387,7 @@ class Conductor:
             counts=self._account.counts(),
             # This life may be told to stop before it has found what an earlier one has promised.
             promised=memory.promised | self._owners.promised(),
+            recorded=memory.recorded | self._owners.recorded(),
             metrics=self._metrics or memory.metrics,
             why=self._halt.why,
             summary=self._summary,

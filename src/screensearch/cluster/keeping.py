@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +42,6 @@ IDLE_SECONDS = 2.0
 DOUBT_SECONDS = 2.5
 """Whoever is silent for so long is left alone, but the process that would take its place is started."""
 
-DOUBT_AGAIN_SECONDS = 60.0
-"""After that was for nothing it is not done for so long, for the same reason: where much is busy, it would
-only add to that."""
-
 START_SECONDS = 30.0
 """For so long the process of an owner may take to start; each one after another that took longer, twice as
 long: where all is that busy, none of them would ever be done."""
@@ -66,6 +61,9 @@ CUT_OFF_SECONDS = 3.0
 
 CUT_OFF_DOUBT_SECONDS = 1.5
 """After so long the process that would take its place is started."""
+
+ANSWER_SECONDS = 1.5
+"""For so long the conductor waits until the database answers it: meanwhile it hears nothing of the owner."""
 
 MOST_REFUSALS = 10
 """So many owners in a row that could not be one, wherever they were placed, end the run."""
@@ -117,8 +115,11 @@ class Keeper:
             if actor is not None:
                 there.append(Ready(generation, name, actor))
         hearing = [asyncio.ensure_future(heard(each.actor, SILENT_SECONDS)) for each in there]
-        if hearing and not (await asyncio.wait(hearing[:1], timeout=DOUBT_SECONDS))[0]:
-            await self._doubt(shard, there[0])
+        if hearing:  # the latest may be one that was made ready in doubt: then the one before it counts
+            await asyncio.wait(hearing, timeout=DOUBT_SECONDS)
+            silent = [owner for owner, each in zip(there, hearing, strict=True) if not each.done()]
+            if silent:
+                await self._doubt(shard, silent[-1])
         for owner, report in zip(there, await asyncio.gather(*hearing), strict=True):
             if report is not None and report.lost:
                 raise AcknowledgedLost(report.failure)
@@ -136,15 +137,18 @@ class Keeper:
         """Have the process of the next owner started elsewhere, in case that one from before is gone."""
         with contextlib.suppress(Gone):  # another one is placed when it is needed
             placed = await asyncio.to_thread(where_placed, silent.actor)
-            shard.ready = await self._place(shard, avoid="" if placed is None else placed[0])
+            shard.ready = replace(
+                await self._place(shard, avoid="" if placed is None else placed[0]), doubt=Doubt.SILENT
+            )
 
     async def watch(self, shard: Shard) -> None:
+        """Until it is cancelled; raises if the log has lost what was acknowledged."""
         while True:
             if not shard.serving.is_set():
                 await self._replace(shard)
                 continue
             looking = asyncio.ensure_future(look(shard))
-            growing = asyncio.ensure_future(self._records_at_last(shard.number))
+            growing = asyncio.ensure_future(self._records_at_last(shard))
             try:
                 if not (await asyncio.wait({looking}, timeout=DOUBT_SECONDS))[0]:
                     await self._make_ready(shard, Doubt.SILENT)
@@ -190,12 +194,12 @@ class Keeper:
         if self._probing is None or self._probing.done():
             store = PostgresStore(self._job.store, self._job.run)
             self._probing = asyncio.ensure_future(asyncio.to_thread(store.answers))
-        return await asyncio.shield(self._probing)
+        await asyncio.wait({self._probing}, timeout=ANSWER_SECONDS)
+        return self._probing.done() and self._probing.result()
 
     async def _make_ready(self, shard: Shard, doubt: Doubt) -> None:
         """Have the process of another owner started elsewhere, in case that this one is gone for good."""
-        again = time.monotonic() - shard.doubted.get(doubt, -math.inf) < DOUBT_AGAIN_SECONDS
-        if again or shard.ready is not None or shard.report is None:
+        if not shard.doubts[doubt].may_be or shard.ready is not None or shard.report is None:
             return
         with contextlib.suppress(Gone):  # another one is placed when it is needed
             placed = await self._place(shard, avoid=shard.report.node_id)
@@ -207,23 +211,24 @@ class Keeper:
         actor = await asyncio.to_thread(place, ShardOwner, name, avoid=avoid, at_head=at_head)
         return Ready(shard.latest, name, actor)
 
-    async def records(self, number: int) -> bool:
-        """Whether the log of a shard grows: then its owner is alive, and another would be no faster.
+    async def records(self, shard: int, epoch: int) -> bool:
+        """Whether the log of a shard grows by an owner: then it is alive, and another would be no faster.
 
         Replaced, it would only leave the same load to one that has to fold the log first.
         """
-        store = PostgresStore(self._job.store, self._job.run, number)
+        store = PostgresStore(self._job.store, self._job.run, shard)
         try:
             before = await asyncio.to_thread(store.how_far)
             await asyncio.sleep(IDLE_SECONDS)
-            return await asyncio.to_thread(store.how_far) > before
+            after = await asyncio.to_thread(store.how_far)
         except ScreenSearchError:
             return False
+        return before.epoch == after.epoch == epoch and after.entries > before.entries
 
-    async def _records_at_last(self, number: int) -> bool:
+    async def _records_at_last(self, shard: Shard) -> bool:
         """The same at the end of the time in which its owner may be silent, so that it costs no more time."""
         await asyncio.sleep(SILENT_SECONDS - IDLE_SECONDS)
-        return await self.records(number)
+        return await self.records(shard.number, 0 if shard.report is None else shard.report.epoch)
 
     async def _replace(self, shard: Shard) -> None:
         """Another owner for a shard. It takes the log from the one before, if that is of this exploration."""
@@ -255,7 +260,7 @@ class Keeper:
         except (TimeoutError, Gone) as problem:
             shard.slow_starts += isinstance(problem, _NotStarted)
             shard.slow_openings += isinstance(problem, NotOpened)
-            shard.avoid = node  # the way from there to the database may be what is wrong
+            shard.avoid = node or shard.avoid  # the way from there to the database may be what is wrong
             self._account.note(
                 f"the log of shard {shard.number} could not be opened", words(problem), shard=shard.number
             )
@@ -294,15 +299,19 @@ class Keeper:
         until, doubted = time.monotonic() + seconds, False
         try:
             while (left := until - time.monotonic()) > 0:
-                look = left if doubted else min(left, LATE_SECONDS * patience)
-                done, _ = await asyncio.wait(hearing, timeout=look, return_when=asyncio.FIRST_COMPLETED)
+                soon = left if doubted else min(left, LATE_SECONDS * patience)
+                done, _ = await asyncio.wait(hearing, timeout=soon, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     owner = hearing.pop(each)
                     if each.exception() is None:
                         return owner, each.result().node_id
                     end(owner.actor)
-                    if not hearing:
+                    if hearing:
+                        continue
+                    if ready is None:
                         await each  # raises what became of it
+                    ready = None  # it was made ready in doubt, and is gone as well
+                    listen(await self._place(shard, avoid=shard.avoid))
                 if not doubted and not done and self._others_serve(shard):
                     doubted = True
                     with contextlib.suppress(Gone):
@@ -330,9 +339,11 @@ class Keeper:
 
 async def look(shard: Shard) -> str:
     """Hear of an owner; why it should be replaced, if so."""
+    asked = shard.actor
     try:
-        report = await told(shard.actor, SILENT_SECONDS)
+        report = await told(asked, SILENT_SECONDS)
     except (TimeoutError, Gone) as problem:
         return words(problem)
-    shard.hear(report)
+    if shard.actor is asked:  # or it was replaced meanwhile, and what it said late is not so any more
+        shard.hear(report)
     return report.failure

@@ -33,6 +33,7 @@ class Memory:
     discovered_at: int = 0  # steps when the latest state was found
     counts: Counts = field(default_factory=Counts)
     promised: dict[int, ShardKey] = field(default_factory=dict)  # shards, to the screens of a kind
+    recorded: dict[int, int] = field(default_factory=dict)  # by shard, the last entry known to be durable
     metrics: str = ""  # where they are served
     why: str = ""  # it is to end
     summary: Summary | None = None  # once it has ended

@@ -42,19 +42,22 @@ class Owners:
         return iter(sorted(self._shards))
 
     async def despair(self) -> None:
-        """Raise once a log can not be opened, and no other try could; otherwise never return."""
-        await self._hopeless
+        """Raise once there is no hope for a log, and no other try could help; otherwise never return."""
+        await asyncio.shield(self._hopeless)  # whoever waits for it may be cancelled for another reason
 
     @property
     def given_up(self) -> bool:
-        """Whether there is such a log."""
+        """Whether there is such a log: one that cannot be opened, or lost entries, or was taken."""
         return self._hopeless.done()
 
-    async def find(self, promised: Mapping[int, ShardKey], *, held: bool) -> None:
+    async def find(
+        self, promised: Mapping[int, ShardKey], recorded: Mapping[int, int], *, held: bool
+    ) -> None:
         """Have owners for the shards that the run has in the database; those that are there may go on.
 
-        Shards that were `promised` to screens may not be there yet, or have none of them. If an earlier life
-        of the conductor had them all, this exploration has `held` the logs.
+        Shards that were `promised` to screens may not be there yet, or have none of them; those that had
+        `recorded` something must be. If an earlier life of the conductor had them all, this exploration has
+        `held` the logs.
         """
         generations = await self._generations()
         numbers = await self._numbers()
@@ -64,7 +67,7 @@ class Owners:
                 "the backup that was restored is older"
             )
         found: list[Shard] = []
-        for number in sorted({*numbers, *promised}):
+        for number in sorted({*numbers, *promised, *recorded}):
             steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
             found.append(
                 Shard(
@@ -74,6 +77,7 @@ class Owners:
                     held=held,
                     take_over=self._job.take_over and number in numbers,
                     latest=max(generations.get(number, []), default=0),
+                    recorded=recorded.get(number, 0),
                 )
             )
         # Those that are silent are waited for together.
@@ -183,9 +187,14 @@ class Owners:
         await asyncio.gather(*map(hear, self._shards.values()))
 
     async def close(self) -> list[str]:
-        """Close all logs; their digests, in order of the shards. An owner that goes meanwhile is replaced."""
-        digests = await self.ask_all("close")
-        self.end()
+        """Close all logs; their digests, in order of the shards. An owner that goes before is replaced."""
+
+        async def close(shard: Shard) -> str:
+            digest: str = await self.ask(shard.number, "close")
+            shard.end_watch()  # its log is nobody's now: another owner would take it for nothing
+            return digest
+
+        digests = await asyncio.gather(*(close(self._shards[number]) for number in self))
         for shard in self._shards.values():  # nobody needs their graphs while the summary waits for someone
             end(shard.actor)
         return digests
@@ -197,9 +206,11 @@ class Owners:
         """The shards that screens have, by number."""
         return {number: shard.key for number, shard in self._shards.items() if shard.key is not None}
 
+    def recorded(self) -> dict[int, int]:
+        """By shard the number of the last entry that is durable, as far as was heard."""
+        return {number: shard.recorded for number, shard in self._shards.items() if shard.recorded}
+
     def end(self) -> None:
         """Watch over them no more."""
         for shard in self._shards.values():
-            if shard.watching is not None:
-                shard.watching.cancel()
-            shard.dismiss()
+            shard.end_watch()

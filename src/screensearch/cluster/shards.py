@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from screensearch.cluster.doubts import Doubts
 from screensearch.cluster.engine import end
 from screensearch.cluster.names import OwnerReport, OwnerView, Place
 from screensearch.domain.shard import ShardKey
@@ -29,7 +29,7 @@ class Ready:
     generation: int
     name: str
     actor: Any
-    doubt: Doubt = Doubt.SILENT  # for which it was started
+    doubt: Doubt | None = None  # for which it was started; None if it was needed at once
 
 
 @dataclass
@@ -49,10 +49,10 @@ class Shard:
     refusals: int = 0  # owners in a row that could not open the log where they were
     slow_starts: int = 0  # owners in a row whose process did not start in time
     slow_openings: int = 0  # owners in a row that did not open the log in time
-    avoid: str = ""  # the node on which its latest owner became silent, or was cut off
-    ready: Ready | None = None  # the next owner, since this one is silent
+    avoid: str = ""  # the node on which its latest owner became silent, was cut off or could not open its log
+    ready: Ready | None = None  # the next owner, if this one is in doubt
     latest: int = 0  # generation that was placed
-    doubted: dict[Doubt, float] = field(default_factory=dict)  # when one was last made ready for nothing
+    doubts: dict[Doubt, Doubts] = field(default_factory=lambda: {each: Doubts() for each in Doubt})
     recorded: int = 0  # the number of the last entry that was ever told to be durable
 
     @property
@@ -93,9 +93,15 @@ class Shard:
 
     def dismiss_for_now(self) -> None:
         """The same, since the doubt was for nothing."""
-        if self.ready is not None:
-            self.doubted[self.ready.doubt] = time.monotonic()
-            self.dismiss()
+        if self.ready is not None and self.ready.doubt is not None:
+            self.doubts[self.ready.doubt].were_for_nothing()
+        self.dismiss()
+
+    def end_watch(self) -> None:
+        """See to no other owner from now on."""
+        if self.watching is not None:
+            self.watching.cancel()
+        self.dismiss()
 
     def view(self) -> OwnerView:
         state, report = "serving" if self.serving.is_set() else "opening", self.report

@@ -12,10 +12,11 @@ import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from screensearch.cluster.account import Account
+from screensearch.cluster.doubts import Doubts
 from screensearch.cluster.engine import (
     Gone,
     actors_of,
@@ -29,7 +30,6 @@ from screensearch.cluster.engine import (
 )
 from screensearch.cluster.halt import Halt
 from screensearch.cluster.keeping import (
-    DOUBT_AGAIN_SECONDS,
     DOUBT_SECONDS,
     LONGEST_START_SECONDS,
     LOOK_SECONDS,
@@ -99,7 +99,7 @@ class _Worker:
     actor: Any = None
     ready: _Ready | None = None  # the next life
     avoid: str = ""  # the node on which the latest life became silent
-    doubted: float = -math.inf  # when another life was last made ready for nothing
+    doubts: Doubts = field(default_factory=Doubts)
     report: WorkerReport | None = None
     state: str = WAITS
     futile: int = 0  # starts in a row without a step, over its lives
@@ -417,11 +417,12 @@ class Workers:
         """It was heard of: the life that was made ready in its place is not needed."""
         if worker.ready is not None:
             _dismiss(worker)
-            worker.avoid, worker.doubted = "", time.monotonic()
+            worker.avoid = ""
+            worker.doubts.were_for_nothing()
 
     async def _doubt(self, worker: _Worker, node: str) -> None:
         """Make another life ready where there is a slot, in case that this one is gone with its node."""
-        if time.monotonic() - worker.doubted < DOUBT_AGAIN_SECONDS:
+        if not worker.doubts.may_be:
             return
         with contextlib.suppress(Gone):
             if await asyncio.to_thread(slot_elsewhere, node):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
@@ -30,6 +30,13 @@ SOON_SECONDS = 1.0
 
 _CACHED = 50_000
 _PAGE_NUMBERS = 50_000
+
+
+class Reach(NamedTuple):
+    """How far a log goes, and whose turn it is to write there."""
+
+    epoch: int
+    entries: int  # all that are durable: the sequence number of the latest
 
 
 class PostgresLog(PostgresReading):
@@ -131,13 +138,17 @@ class PostgresLog(PostgresReading):
             session.close()
 
     @classmethod
-    def how_far(cls, url: str, run: str, shard: str) -> int:
-        """The sequence number of the latest entry that is durable."""
+    def how_far(cls, url: str, run: str, shard: str) -> Reach:
+        """How far a log goes now, also while it has an owner."""
         session = Session(url, "screensearch reader")
         try:
             log = find_log(session, run, shard)
-            ((last,),) = session.rows("SELECT coalesce(max(seq), 0) FROM entries WHERE log = %s", log)
-            return int(last)
+            ((epoch, entries),) = session.rows(
+                "SELECT epoch, (SELECT coalesce(max(seq), 0) FROM entries WHERE log = logs.id) "
+                "FROM logs WHERE id = %s",
+                log,
+            )
+            return Reach(int(epoch), int(entries))
         finally:
             session.close()
 

@@ -15,7 +15,7 @@ from screensearch.record.sqlite_file import check_log_file
 from screensearch.record.sqlite_log import SqliteLog
 
 if TYPE_CHECKING:
-    from screensearch.record.postgres_log import PostgresLog
+    from screensearch.record.postgres_log import PostgresLog, Reach
 
 POSTGRES = ("postgresql://", "postgres://")
 
@@ -142,8 +142,8 @@ class PostgresStore:
         """The shards of the run, in order of their numbers."""
         return sorted(int(name or 0) for name in _postgres_log().shards(self.url, self.run))
 
-    def how_far(self) -> int:
-        """The sequence number of this shard's latest entry that is durable, also while it has an owner."""
+    def how_far(self) -> Reach:
+        """How far this shard's log goes now, also while it has an owner."""
         return _postgres_log().how_far(self.url, self.run, self._shard)
 
     def answers(self) -> bool:
