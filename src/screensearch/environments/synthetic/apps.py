@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
 from screensearch.environments.synthetic.files import FILES
+from screensearch.environments.synthetic.kept import kept
 from screensearch.environments.synthetic.model import App, Branch, Deed, State, Value
 from screensearch.environments.synthetic.notepad import NOTEPAD
 from screensearch.environments.synthetic.scene import Placement, Scene
@@ -24,8 +25,8 @@ Initial = tuple[tuple[str, tuple[Value, ...]], ...]
 
 @lru_cache(maxsize=16)
 def survey(name: str, initial: Initial = ()) -> Survey:
-    """The enumeration of an application: about a second, once per process and choice of start."""
-    return Survey(Stage(APPS[name], dict(initial)))
+    """The enumeration of an application: about a second, once per machine and choice of start."""
+    return Survey(Stage(APPS[name], dict(initial)), partial(kept, f"{name} {initial!r}"))
 
 
 class DeclaredModel:

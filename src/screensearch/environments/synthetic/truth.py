@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from screensearch.domain.transition import Outcome
+from screensearch.environments.synthetic.kept import Enumeration, Keep
 from screensearch.environments.synthetic.model import Deed, State, Value
 from screensearch.environments.synthetic.stage import Drawn, Stage
 
@@ -65,15 +66,14 @@ def affordances(drawn: Drawn) -> Iterator[Deed]:
 class Survey:
     """The reachable states and screens of one application, and which screens are aliased."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, kept: Keep | None = None) -> None:
         self._stage = stage
         self._texts = [v.name for v in stage.app.variables if v.text]
         self._inert: Mapping[str, Value] = {
             v.name: stage.initial[v.name][0] for v in stage.app.variables if v.inert
         }
-        self.states: dict[tuple[Value, ...], str] = {}
-        self.aliased: dict[str, bool] = {}
-        self._enumerate()
+        found = self._enumerate() if kept is None else kept(self._enumerate)
+        self.states, self.aliased = found.states, found.aliased
 
     @property
     def summary(self) -> TruthSummary:
@@ -105,26 +105,27 @@ class Survey:
             states = [{**state, name: value} for state in states for value in chosen]
         return iter(states)
 
-    def _enumerate(self) -> None:
+    def _enumerate(self) -> Enumeration:
         stage = self._stage
+        states: dict[tuple[Value, ...], str] = {}
         successors: dict[str, dict[Deed, set[str]]] = {}
         waiting: deque[tuple[tuple[Value, ...], State]] = deque()
 
         def visit(state: State) -> str:
             state = self.representative(state)
             key = tuple(state.values())
-            look = self.states.get(key)
+            look = states.get(key)
             if look is None:
-                look = self.states[key] = stage.drawn(state).look
+                look = states[key] = stage.drawn(state).look
                 waiting.append((key, state))
-                assert len(self.states) <= ENUMERABLE, f"{stage.app.name} has too many true states"
+                assert len(states) <= ENUMERABLE, f"{stage.app.name} has too many true states"
             return look
 
         for state in self._initial_states():
             visit(state)
         while waiting:
             key, state = waiting.popleft()
-            seen = successors.setdefault(self.states[key], {})
+            seen = successors.setdefault(states[key], {})
             for deed in affordances(stage.drawn(state)):
                 reached = seen.setdefault(deed, set())
                 for branch in stage.outcomes(state, deed):
@@ -132,7 +133,8 @@ class Survey:
                         reached.add(visit(branch.state))
                     elif branch.outcome is Outcome.MISSED:
                         visit(branch.state)  # the episode may go on from there
-        self.aliased = {
+        aliased = {
             look: any(len(reached) > 1 for reached in by_deed.values())
             for look, by_deed in successors.items()
         }
+        return Enumeration(states, aliased)

@@ -1,0 +1,77 @@
+"""Enumerations kept in the user's cache: one costs a second, and every process of a run would do it again.
+
+A file is of no use once anything has changed that an enumeration depends on: it names the sources it was
+made by. What cannot be read or written is made anew; nobody is told, since nothing is lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from screensearch.environments.synthetic.model import Value
+
+
+class Enumeration(msgspec.Struct, frozen=True):
+    """The reachable states, each with its look, and of each look whether it is aliased."""
+
+    states: dict[tuple[Value, ...], str]
+    aliased: dict[str, bool]
+
+
+class _File(msgspec.Struct, array_like=True, frozen=True):
+    sources: str
+    states: list[tuple[tuple[Value, ...], str]]
+    aliased: dict[str, bool]
+
+
+Keep = Callable[[Callable[[], Enumeration]], Enumeration]
+"""Finds an enumeration, or makes it and keeps it."""
+
+
+def kept(name: str, enumerate_all: Callable[[], Enumeration]) -> Enumeration:
+    """What an earlier process has kept under this name, or else made now and kept for later ones."""
+    file = _folder() / f"{blake2b(name.encode(), digest_size=12).hexdigest()}.msgpack"
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        found = msgspec.msgpack.decode(file.read_bytes(), type=_File)
+        if found.sources == _sources():
+            return Enumeration(dict(found.states), found.aliased)
+    made = enumerate_all()
+    with contextlib.suppress(OSError):
+        _write(file, msgspec.msgpack.encode(_File(_sources(), list(made.states.items()), made.aliased)))
+    return made
+
+
+def _folder() -> Path:
+    caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    return Path(caches) / "screensearch" / "enumerations"
+
+
+@cache
+def _sources() -> str:
+    """A digest of all that the declared applications are made of."""
+    digest = blake2b(platform.python_version().encode(), digest_size=16)
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _write(file: Path, data: bytes) -> None:
+    """All of it or nothing: another process may read it at this moment."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as partial:
+        try:
+            partial.write(data)
+            partial.close()
+            os.replace(partial.name, file)
+        except OSError:
+            os.unlink(partial.name)
+            raise
