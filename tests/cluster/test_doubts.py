@@ -35,7 +35,8 @@ def test_after_a_quiet_minute_the_next_is_the_first_again(monkeypatch: pytest.Mo
     clock, doubted = Clock(monkeypatch), doubts.Doubts()
     for _ in range(3):
         doubted.were_for_nothing()
-    clock.now += clock.until_there_may_be(doubted) + 59.0 - 20.0
+    assert clock.until_there_may_be(doubted) == 20
+    clock.now += doubts.LONGEST_PAUSE_SECONDS - 1.0
     doubted.were_for_nothing()
     assert clock.until_there_may_be(doubted) == 40
     clock.now += doubts.LONGEST_PAUSE_SECONDS

@@ -9,7 +9,6 @@ import pytest
 from screensearch.environments.synthetic import kept as kept_module
 from screensearch.environments.synthetic.apps import APPS, survey
 from screensearch.environments.synthetic.kept import Enumeration, kept
-from screensearch.environments.synthetic.stage import Stage
 from screensearch.environments.synthetic.truth import Survey
 
 ALL = Enumeration({("main", 1, 1.5, True): "a look", ("main", 1, 1.0, 1): "another"}, {"a look": True})
@@ -45,7 +44,7 @@ def test_another_application_or_start_is_another_one(folder: Path) -> None:
 
 def test_what_was_made_by_other_sources_is_made_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as before:
-        before.setattr(kept_module, "_sources", lambda: "older")
+        before.setattr(kept_module, "SOURCES", "older")
         kept("one", lambda: Enumeration({}, {}))
     assert kept("one", make) == ALL
     assert kept("one", never) == ALL
@@ -54,9 +53,11 @@ def test_what_was_made_by_other_sources_is_made_anew(folder: Path, monkeypatch: 
 def test_a_file_that_is_broken_is_made_anew(folder: Path) -> None:
     kept("one", make)
     (file,) = folder.iterdir()
-    file.write_bytes(file.read_bytes()[:-3])
-    assert kept("one", make) == ALL
-    assert kept("one", never) == ALL
+    whole = file.read_bytes()
+    for broken in (b"", whole[:-3], whole.replace(b"look", b"l\xff\xffk")):
+        file.write_bytes(broken)
+        assert kept("one", make) == ALL
+        assert kept("one", never) == ALL
 
 
 def test_where_nothing_can_be_kept_it_is_made_each_time(
@@ -67,10 +68,24 @@ def test_where_nothing_can_be_kept_it_is_made_each_time(
     assert kept("one", make) == kept("one", make) == ALL
 
 
+def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home(self: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    assert kept("one", make) == kept("one", make) == ALL
+
+
 @pytest.mark.parametrize("name", APPS)
-def test_a_survey_from_the_cache_is_the_one_that_was_made(name: str) -> None:
-    survey(name)
+def test_a_survey_from_the_cache_is_the_one_that_was_made(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     survey.cache_clear()
-    found, made = survey(name), Survey(Stage(APPS[name]))
+    made = survey(name)
+    survey.cache_clear()
+    with monkeypatch.context() as kept_only:
+        kept_only.setattr(Survey, "_enumerate", never)
+        found = survey(name)
     assert (found.states, found.aliased) == (made.states, made.aliased)
     assert repr(list(found.states)) == repr(list(made.states))

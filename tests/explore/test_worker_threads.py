@@ -56,4 +56,4 @@ def test_a_worker_has_one_unless_a_user_says_otherwise_and_the_application_sees_
     assert (one, said) == ({"OPENBLAS_NUM_THREADS"}, threads)
     two, said = seen_by_the_application(tmp_path / "two", monkeypatch, OMP_NUM_THREADS="2")
     assert two == {"OMP_NUM_THREADS"}
-    assert said == threads + min(2, os.cpu_count() or 1) - 1
+    assert said == threads + min(2, len(os.sched_getaffinity(0))) - 1

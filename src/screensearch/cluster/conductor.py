@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import os
 import time
 from contextlib import closing
@@ -47,6 +48,9 @@ log = logging.getLogger(__name__)
 KEEP_SECONDS = 3600.0
 """How long a run that has ended can be asked about, if nobody has come for its summary."""
 
+NOTE_SECONDS = 10.0
+"""How often it is kept how far the logs go: that changes all the time."""
+
 LINGER_SECONDS = 3.0
 """And for how long after that: another who follows it may be about to look."""
 
@@ -75,6 +79,8 @@ class Conductor:
         self._server: MetricsServer | None = None
         self._memories = Memories()
         self._memory: Memory | None = None
+        self._recorded: dict[int, int] = {}  # how far the logs went when that was last kept
+        self._noted = -math.inf  # which was then
         self._recalled = asyncio.Event()  # what an earlier life knew, if there was one
         self._collected = asyncio.Event()
         self._running = asyncio.ensure_future(self._run())
@@ -381,13 +387,15 @@ class Conductor:
     async def _keep(self) -> None:
         """Let another life of this conductor know all this."""
         await self._recalled.wait()
+        if time.monotonic() - self._noted >= NOTE_SECONDS:
+            self._recorded, self._noted = self._owners.recorded(), time.monotonic()
         memory = self._memory or Memory(time.time())
         self._memory = replace(
             memory,
             counts=self._account.counts(),
             # This life may be told to stop before it has found what an earlier one has promised.
             promised=memory.promised | self._owners.promised(),
-            recorded=memory.recorded | self._owners.recorded(),
+            recorded=memory.recorded | self._recorded,
             metrics=self._metrics or memory.metrics,
             why=self._halt.why,
             summary=self._summary,

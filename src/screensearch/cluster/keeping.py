@@ -115,17 +115,25 @@ class Keeper:
             if actor is not None:
                 there.append(Ready(generation, name, actor))
         hearing = [asyncio.ensure_future(heard(each.actor, SILENT_SECONDS)) for each in there]
-        if hearing:  # the latest may be one that was made ready in doubt: then the one before it counts
+        if hearing:
             await asyncio.wait(hearing, timeout=DOUBT_SECONDS)
-            silent = [owner for owner, each in zip(there, hearing, strict=True) if not each.done()]
-            if silent:
-                await self._doubt(shard, silent[-1])
+            answers = [each.result() for each in hearing if each.done()]
+            # If one has answered, it is the owner, or was made ready in case that the owner is gone.
+            if len(answers) < len(hearing) and not any(each and not each.failure for each in answers):
+                await self._doubt(shard, there[0])
         for owner, report in zip(there, await asyncio.gather(*hearing), strict=True):
             if report is not None and report.lost:
                 raise AcknowledgedLost(report.failure)
             shard.held = shard.held or (report is not None and report.epoch > 0)
-            if shard.serving.is_set() or report is None or report.failure or not report.epoch:
+            if shard.serving.is_set() or report is None or report.failure:
                 end(owner.actor)
+                continue
+            if not report.epoch:
+                shard.dismiss()
+                shard.ready = replace(owner, doubt=Doubt.SILENT)
+                continue
+            if report.recorded < shard.recorded:  # it may have opened a log that has lost something
+                end(owner.actor)  # or was replaced and does not know it: the next one will find out
                 continue
             shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
             shard.hear(report)
@@ -137,9 +145,8 @@ class Keeper:
         """Have the process of the next owner started elsewhere, in case that one from before is gone."""
         with contextlib.suppress(Gone):  # another one is placed when it is needed
             placed = await asyncio.to_thread(where_placed, silent.actor)
-            shard.ready = replace(
-                await self._place(shard, avoid="" if placed is None else placed[0]), doubt=Doubt.SILENT
-            )
+            shard.avoid = "" if placed is None else placed[0]
+            shard.ready = replace(await self._place(shard, avoid=shard.avoid), doubt=Doubt.SILENT)
 
     async def watch(self, shard: Shard) -> None:
         """Until it is cancelled; raises if the log has lost what was acknowledged."""
@@ -194,8 +201,9 @@ class Keeper:
         if self._probing is None or self._probing.done():
             store = PostgresStore(self._job.store, self._job.run)
             self._probing = asyncio.ensure_future(asyncio.to_thread(store.answers))
-        await asyncio.wait({self._probing}, timeout=ANSWER_SECONDS)
-        return self._probing.done() and self._probing.result()
+        probing = self._probing  # the watch of another shard may begin the next one at any moment
+        await asyncio.wait({probing}, timeout=ANSWER_SECONDS)
+        return probing.done() and probing.result()
 
     async def _make_ready(self, shard: Shard, doubt: Doubt) -> None:
         """Have the process of another owner started elsewhere, in case that this one is gone for good."""
@@ -269,6 +277,10 @@ class Keeper:
             self._lose_hope(shard, cause_of(problem))
             await asyncio.sleep(LOOK_SECONDS)
             return
+        except asyncio.CancelledError:
+            if owner is not None:
+                end(owner.actor)  # or it might open the log when nobody knows of it any more
+            raise
         try:
             shard.check_kept(report)
         except AcknowledgedLost:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Entry, EpisodeId
-from screensearch.errors import StoreFailed
+from screensearch.errors import RunNotFound, StoreFailed
 from screensearch.record.checkpoints import KEPT_GRAPHS, check_new, pack_graph
 from screensearch.record.format import check_text, encode_entry, encode_screen, metadata_fields
 from screensearch.record.log import DuplicateEntry, row_of
@@ -143,11 +143,14 @@ class PostgresLog(PostgresReading):
         session = Session(url, "screensearch reader")
         try:
             log = find_log(session, run, shard)
-            ((epoch, entries),) = session.rows(
+            found = session.rows(
                 "SELECT epoch, (SELECT coalesce(max(seq), 0) FROM entries WHERE log = logs.id) "
                 "FROM logs WHERE id = %s",
                 log,
             )
+            if not found:
+                raise RunNotFound(f"{log_name(run, shard)} was deleted from {session.where} just now")
+            ((epoch, entries),) = found
             return Reach(int(epoch), int(entries))
         finally:
             session.close()

@@ -11,7 +11,6 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -39,29 +38,38 @@ Keep = Callable[[Callable[[], Enumeration]], Enumeration]
 
 def kept(name: str, enumerate_all: Callable[[], Enumeration]) -> Enumeration:
     """What an earlier process has kept under this name, or else made now and kept for later ones."""
-    file = _folder() / f"{blake2b(name.encode(), digest_size=12).hexdigest()}.msgpack"
-    with contextlib.suppress(OSError, msgspec.DecodeError):
-        found = msgspec.msgpack.decode(file.read_bytes(), type=_File)
-        if found.sources == _sources():
+    with contextlib.suppress(OSError, ValueError, msgspec.DecodeError):
+        found = msgspec.msgpack.decode(_file(name).read_bytes(), type=_File)
+        if found.sources == SOURCES:
             return Enumeration(dict(found.states), found.aliased)
     made = enumerate_all()
     with contextlib.suppress(OSError):
-        _write(file, msgspec.msgpack.encode(_File(_sources(), list(made.states.items()), made.aliased)))
+        packed = msgspec.msgpack.encode(_File(SOURCES, list(made.states.items()), made.aliased))
+        _write(_file(name), packed)
     return made
 
 
-def _folder() -> Path:
-    caches = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    return Path(caches) / "screensearch" / "enumerations"
+def _file(name: str) -> Path:
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    if not caches:
+        try:
+            caches = str(Path("~/.cache").expanduser())
+        except RuntimeError as problem:  # a user without a home
+            raise OSError(*problem.args) from problem
+    file = f"{blake2b(name.encode(), digest_size=12).hexdigest()}.msgpack"
+    return Path(caches) / "screensearch" / "enumerations" / file
 
 
-@cache
-def _sources() -> str:
-    """A digest of all that the declared applications are made of."""
+def _digest_of_sources() -> str:
     digest = blake2b(platform.python_version().encode(), digest_size=16)
     for file in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+SOURCES = _digest_of_sources()
+"""Of all that the declared applications are made of, as they are now that they are loaded: in a process that
+lives long, they may be others on the disk by the time that one is enumerated."""
 
 
 def _write(file: Path, data: bytes) -> None:
