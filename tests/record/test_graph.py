@@ -123,6 +123,12 @@ def test_other_ambiguity_settings_are_another_graph() -> None:
     assert StateGraph.load(StateGraph.fold(rows, other).dump()).settings == other
 
 
+def test_a_state_that_two_shards_left_is_of_neither() -> None:
+    two = [StateGraph.fold([start(1), ok(2, 0, 0)], SETTINGS) for _ in range(2)]
+    with pytest.raises(FormatError, match="state 0 was left in two shards"):
+        StateGraph.join(two, SETTINGS)
+
+
 def test_the_digest_is_the_digest_of_the_dump() -> None:
     graph = StateGraph.fold([start(1), ok(2, 0, 1)], SETTINGS)
     assert columns.digest_of([graph.dump()]) == graph.digest()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_fold import naive_ambiguity, naive_fold
-from random_rows import row_lists
+from random_rows import row_lists, shard_lists
 
 from screensearch.record.ambiguity import AmbiguitySettings
 from screensearch.record.graph import StateGraph
@@ -91,6 +91,33 @@ def test_folding_in_two_parts_through_a_checkpoint_equals_folding_at_once(
         assert list(in_parts.tried(state)) == list(at_once.tried(state))
         assert repr(in_parts.tried(state)) == repr(at_once.tried(state))
     assert (in_parts.edges, in_parts.outcomes) == (at_once.edges, at_once.outcomes)
+
+
+@given(shard_lists(), st.booleans())
+def test_shards_folded_apart_and_joined_equal_all_their_rows_folded_at_once(
+    shards: list[list[Row]], loaded: bool
+) -> None:
+    apart = [StateGraph.fold(rows, SETTINGS) for rows in shards]
+    if loaded:
+        apart = [StateGraph.load(graph.dump()) for graph in apart]
+    for graph in apart:
+        for state in graph.iter_states():
+            graph.ambiguity(state)  # which is kept: no such figure of one shard may stay
+    joined = StateGraph.join(apart, SETTINGS)
+    rows = [row for shard in shards for row in shard]
+    at_once = StateGraph.fold(
+        (row._replace(sequence=number) for number, row in enumerate(rows, start=1)), SETTINGS
+    )
+
+    assert joined.dump() == at_once.dump()
+    for state in at_once.iter_states():
+        assert joined.ambiguity(state).hex() == at_once.ambiguity(state).hex()
+        assert repr(joined.tried(state)) == repr(at_once.tried(state))
+        assert (joined.trials(state), joined.failures(state)) == (
+            at_once.trials(state),
+            at_once.failures(state),
+        )
+    assert (joined.edges, joined.outcomes) == (at_once.edges, at_once.outcomes)
 
 
 @given(row_lists(), st.data())

@@ -40,7 +40,7 @@ from screensearch.errors import ScreenSearchError, StoreFailed
 from screensearch.explore.connection import STOP_SECONDS, patience_seconds
 from screensearch.explore.metrics_server import MetricsServer
 from screensearch.explore.progress import Figures, Meter, Summary
-from screensearch.record.graph import StateGraph
+from screensearch.record.restore import restore_graph
 from screensearch.record.stores import PostgresStore
 
 log = logging.getLogger(__name__)
@@ -345,7 +345,7 @@ class Conductor:
         """The digest of the graph as whoever reads the run sees it."""
         with closing(PostgresStore(self._job.store, self._job.run).open_to_read(owned=True)) as log:
             ambiguity = settings_from_document(self._job.settings).ambiguity
-            return StateGraph.fold(log.rows(), ambiguity).digest()
+            return restore_graph(log, ambiguity).digest()
 
     async def _conclude_failed(self) -> None:
         """Keep what there is, as far as that is possible."""

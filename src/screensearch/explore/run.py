@@ -20,10 +20,11 @@ from screensearch.explore.courses import Courses
 from screensearch.explore.findings import Finding, find_failures
 from screensearch.explore.path import Paths, StatePath, find_starts
 from screensearch.explore.skipped import Skipped, count_skipped
-from screensearch.explore.store import make_resolver, restore_graph
+from screensearch.explore.store import make_resolver
 from screensearch.explore.verify import Verification, join_verifications, verify_log
 from screensearch.identify.verify import Comparison, compare
 from screensearch.record.graph import StateGraph, Tried
+from screensearch.record.restore import restore_graph
 from screensearch.record.run import Provenance, RunFolder, open_run_folder
 from screensearch.record.sharded_log import ShardedLog
 from screensearch.select.policy import unanswered_of
@@ -75,7 +76,7 @@ class Run:
     @cached_property
     def graph(self) -> StateGraph:
         """The graph as of the moment it was first asked for."""
-        return restore_graph(self.log, self.settings)
+        return restore_graph(self.log, self.settings.ambiguity)
 
     def states(self) -> Iterator[State]:
         """Every state, in order of discovery."""
@@ -216,7 +217,10 @@ class Run:
         parts = [
             verify_log(log, self.settings, self.artifacts, shard=shard) for shard, log in self.log.shards
         ]
-        return join_verifications(parts, self.graph.digest())
+        whole = StateGraph.fold(
+            self.log.rows(), self.settings.ambiguity
+        )  # its checkpoints are what is checked
+        return join_verifications(parts, whole.digest())
 
     def describe(self) -> dict[str, Any]:
         """The manifest and the main figures, as JSON values."""

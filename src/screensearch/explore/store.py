@@ -32,8 +32,8 @@ from screensearch.explore.observer import Observer
 from screensearch.explore.refusals import check_message
 from screensearch.identify.resolve import IDENTIFIERS, Prepared, Resolver
 from screensearch.record.columns import digest_of
-from screensearch.record.graph import StateGraph
 from screensearch.record.log import Log
+from screensearch.record.restore import restore_graph
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class ShardStore:
         self.settings = settings
         self.budget = budget or Budget()
         self.resolver = make_resolver(settings)
-        self.graph = restore_graph(log, settings)
+        self.graph = restore_graph(log, settings.ambiguity)
         self._entries = Entries(log, self.graph, self.resolver, settings, first=first_of(shard))
         self._episodes = Episodes(log)
         executed = sum(self.graph.outcomes.get(outcome, 0) for outcome in EXECUTED)
@@ -265,11 +265,3 @@ def make_resolver(settings: Settings) -> Resolver:
     factory = IDENTIFIERS.get(settings.identify.identifier)
     needed = getattr(factory, "needs_embedder", False)
     return Resolver(settings.identify, make_embedder(settings.embed) if needed else None)
-
-
-def restore_graph(log: Log, settings: Settings) -> StateGraph:
-    """The graph of a log: its latest checkpoint, then the tail."""
-    checkpoint = log.latest_checkpoint()
-    start = None if checkpoint is None else StateGraph.load(checkpoint.graph)
-    after = 0 if start is None else start.sequence
-    return StateGraph.fold(log.rows(after), settings.ambiguity, start=start)

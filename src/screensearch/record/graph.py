@@ -61,6 +61,12 @@ class Tried:
         others = [] if self._others is None else [count for count, _ in self._others.values()]
         return [self.visits - sum(others), *others]
 
+    def _postpone(self, by: int) -> None:
+        """Count all sequence numbers from another beginning."""
+        self._first_since += by
+        if self._others is not None:
+            self._others = {state: (count, since + by) for state, (count, since) in self._others.items()}
+
     def __repr__(self) -> str:
         return f"Tried(visits={self.visits}, value={self.value!r}, successors={self.successors})"
 
@@ -78,6 +84,19 @@ class _State:
         self.dispersed: list[Tried] | None = None  # those with several successors: all that D(s) needs
         self.failures: dict[str, dict[str, int]] | None = None
         self.ambiguity: float | None = None  # cached u(s)
+
+    def _take_in(self, number: StateId, later: _State) -> None:
+        """Add what a later shard knows of this state."""
+        if self.tried and later.tried:
+            raise FormatError(f"state {number} was left in two shards: each state is of one")
+        self.visits += later.visits
+        self.trials += later.trials
+        self.tried = self.tried or later.tried
+        self.dispersed = self.dispersed or later.dispersed
+        for signature, kinds in (later.failures or {}).items():
+            for outcome, count in kinds.items():
+                _note_failure(self, signature, outcome, count)
+        self.ambiguity = None
 
 
 def _branch(state: _State, tried: Tried, target: StateId, sequence: int) -> bool:
@@ -117,6 +136,33 @@ class StateGraph:
         graph = cls(settings) if start is None else start
         graph._apply_all(rows)
         return graph
+
+    @classmethod
+    def join(cls, graphs: Iterable[StateGraph], settings: AmbiguitySettings) -> StateGraph:
+        """The graph of several shards, whose logs follow one another, from the graph of each.
+
+        It equals the fold of all their rows to the bit, since whatever is done in a state is logged by the
+        shard of that state alone; others only tell of arriving there. The graphs given are used up.
+        """
+        joined = cls(settings)
+        for graph in graphs:
+            joined._append(graph)
+        return joined
+
+    def _append(self, graph: StateGraph) -> None:
+        """Go on as if the rows of another graph were numbered after those of this one."""
+        before = self._sequence
+        for number, state in graph._states.items():
+            state.first_seen += before
+            for tried in state.tried.values():
+                tried._postpone(before)
+            known = self._states.setdefault(number, state)
+            if known is not state:
+                known._take_in(number, state)
+        for outcome, count in graph._outcomes.items():
+            self._outcomes[outcome] = self._outcomes.get(outcome, 0) + count
+        self._edges += graph._edges
+        self._sequence += graph._sequence
 
     def apply(self, row: Row) -> None:
         """Add the next row. Rows come in order and without gaps; anything else is refused unchanged."""
