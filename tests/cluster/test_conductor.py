@@ -86,22 +86,28 @@ async def test_a_stop_while_shards_are_looked_for_forgets_none_of_them(
     assert (kept.why, kept.begun, kept.counts) == ("interrupted", 1.0, counts)
 
 
-async def test_how_far_the_logs_went_is_known_to_the_next_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    memories, told = Memories(Memory(1.0, recorded={0: 5, 1: 7})), list[object]()
+async def test_how_far_the_logs_went_and_how_far_they_may_go_is_known_to_the_next_life(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory, told = Memory(1.0, recorded={0: 5, 1: 7}, limits={0: 20, 1: 10}), list[object]()
+    memories = Memories(memory)
     monkeypatch.setattr(Owners, "recorded", lambda self: {0: 9})
+    monkeypatch.setattr(Owners, "limits", lambda self: {0: 30})
     async with started_anew(monkeypatch, memories) as started:
 
-        async def find(self: Owners, promised: object, recorded: object, *, held: bool) -> None:
-            told.append(recorded)
+        async def find(
+            self: Owners, promised: object, recorded: object, limits: object, *, held: bool
+        ) -> None:
+            told.append((recorded, limits))
             await asyncio.Event().wait()
 
         monkeypatch.setattr(Owners, "find", find)
         await until(lambda: told)
         await started.stop("interrupted")
         kept = memories.kept
-    assert told == [{0: 5, 1: 7}]
+    assert told == [(memory.recorded, memory.limits)]
     assert kept is not None
-    assert kept.recorded == {0: 9, 1: 7}
+    assert (kept.recorded, kept.limits) == ({0: 9, 1: 7}, {0: 30, 1: 10})
 
 
 async def test_a_shard_is_promised_for_ever_once_and_then_only_told(monkeypatch: pytest.MonkeyPatch) -> None:

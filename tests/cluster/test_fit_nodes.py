@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -19,7 +20,7 @@ from screensearch.cluster.owner import ShardOwner
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import Settings, resolve, settings_document
 from screensearch.environments.protocol import ENVIRONMENTS
-from screensearch.errors import HopelessStart
+from screensearch.errors import HopelessStart, StoreFailed
 from screensearch.explore import worker as explore_worker
 from screensearch.explore.beginning import new_manifest
 from screensearch.explore.logs import start_logging
@@ -215,3 +216,33 @@ async def test_an_owner_whose_plugin_fails_tells_nothing_secret(monkeypatch: pyt
     for secret in SECRETS:
         assert secret not in str(raised.value)
         assert secret not in report.failure
+
+
+async def test_an_owner_opens_its_log_once_at_a_time_and_again_only_if_it_could_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A conductor that was started anew may not know that it was told to."""
+    away = threading.Event()
+
+    def opening(*given: object, **named: object) -> Any:
+        away.wait(20)
+        raise StoreFailed("the database is away")
+
+    monkeypatch.setattr(owner_module, "_open_or_create", opening)
+    owner = ShardOwner()
+    here = replace(job(), store="postgresql://me@host/x", version=version("screensearch"))
+
+    def told_to_open() -> asyncio.Future[None]:
+        return asyncio.ensure_future(owner.open(here, 0, None, take_over=False, lives={}, at_work=[]))
+
+    first = told_to_open()
+    await asyncio.sleep(0)
+    assert (await owner.report()).opening
+    with pytest.raises(StoreFailed, match="already"):
+        await told_to_open()
+    away.set()
+    with pytest.raises(StoreFailed, match="is away"):
+        await first
+    with pytest.raises(StoreFailed, match="is away"):
+        await told_to_open()
+    assert not (await owner.report()).opening

@@ -15,8 +15,9 @@ from stand_ins import Actor, job, on, quick, until  # noqa: F401 (a fixture)
 
 from screensearch.cluster import start, workers
 from screensearch.cluster.account import Account, Counts
+from screensearch.cluster.engine import Gone
 from screensearch.cluster.halt import Halt
-from screensearch.cluster.names import STARTS, WAITS, WORKS, Beginning, WorkerReport
+from screensearch.cluster.names import STARTS, WAITS, WORKS, Beginning, Task, WorkerReport
 from screensearch.explore.progress import Figures
 from screensearch.explore.wire import Failed
 
@@ -175,6 +176,57 @@ async def test_a_life_that_a_conductor_left_before_it_could_begin_is_replaced(
     assert cluster.ended[0] is left
     assert not left.tasks
     assert second.tasks[0].life > 41
+
+
+SPARE = replace(AT_WORK, begun=False, steps=0)
+
+
+@pytest.mark.parametrize("starting", [False, True])
+async def test_of_two_lives_that_a_conductor_left_the_one_at_work_goes_on_and_its_spare_is_not_needed(
+    monkeypatch: pytest.MonkeyPatch, starting: bool
+) -> None:
+    """It was made ready in doubt, and may not have said a word yet."""
+    at_work, spare = Actor(*[AT_WORK] * 1000), Actor(*([] if starting else [SPARE]))
+    cluster, told = on(monkeypatch), Told()
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
+    there = {"run/worker/0/41": at_work, "run/worker/0/42": spare}
+    monkeypatch.setattr(workers, "actors_of", lambda run: list(there))
+    monkeypatch.setattr(workers, "look_up", there.get)
+    async with tended(told, Halt()):
+        await until(lambda: cluster.ended)
+        assert cluster.ended == [spare]
+    assert not spare.tasks
+
+
+async def test_the_spare_takes_the_place_of_a_life_that_stays_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent, spare = Actor(), Actor(SPARE, *[AT_WORK] * 1000)
+    cluster, told = on(monkeypatch), Told()
+    told.there.set()
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
+    there = {"run/worker/0/41": silent, "run/worker/0/42": spare}
+    monkeypatch.setattr(workers, "actors_of", lambda run: list(there))
+    monkeypatch.setattr(workers, "look_up", there.get)
+    crew = workers.Workers(job(), Halt(), Account())
+    await crew.adopt()
+    crew.others_answer()
+    tending = asyncio.ensure_future(crew.tend(told))  # type: ignore[arg-type]  # all of it that is asked
+    await until(lambda: spare.tasks)
+    tending.cancel()
+    assert cluster.ended == [silent]
+    assert spare.tasks[0].life == 42
+
+
+async def test_a_worker_that_could_not_be_told_what_to_do_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Deaf(Actor):
+        async def _begin(self, task: Task) -> None:
+            raise Gone("it cannot be read there")
+
+    deaf, second = Deaf(*[SPARE] * 1000), Actor()
+    cluster, told = on(monkeypatch, deaf, second), Told()
+    told.there.set()
+    async with tended(told, Halt()):
+        await until(lambda: second.tasks)
+    assert cluster.ended == [deaf]
 
 
 async def test_a_worker_that_was_placed_and_is_mute_is_replaced_elsewhere_and_the_next_has_more_time(

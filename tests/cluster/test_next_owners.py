@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ from stand_ins import Actor, Method, job, on, quick, until  # noqa: F401 (a fixt
 from screensearch.cluster import doubts, keeping, owners, shards
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone
-from screensearch.cluster.names import Job, OwnerReport, Place
+from screensearch.cluster.names import Job, OwnerBroke, OwnerReport, Place
 from screensearch.domain.screen import Metadata
 from screensearch.domain.shard import shard_key
 from screensearch.errors import (
@@ -27,6 +27,7 @@ from screensearch.errors import (
     ScreenSearchError,
     StoreFailed,
 )
+from screensearch.explore.budget import StopRule
 from screensearch.explore.progress import Figures
 
 SERVING = OwnerReport(
@@ -143,6 +144,7 @@ async def test_an_owner_has_longer_to_start_after_one_that_was_too_slow(
 
 
 DARK = shard_key(Metadata("app", "dark", "1.0", "main"))
+LIGHT = shard_key(Metadata("app", "light", "1.0", "main"))
 
 
 async def test_an_owner_that_does_not_start_while_others_are_at_work_gets_company_beside_the_head(
@@ -235,6 +237,7 @@ async def test_what_may_pass_ends_nothing_and_only_an_owner_that_had_the_log_mak
     gone = replace(SERVING, failure="the connection was lost")
     opened = Opening(asked, None, SERVING, SERVING, SERVING, gone)
     on(monkeypatch, *(Opening(asked, each) for each in fails), opened, Opening(asked))
+    answering(monkeypatch, True, True, True)
     held = owners_of(job(), shards.Shard(0, None, take_over=True))
     despair = asyncio.ensure_future(held.despair())
     await until(lambda: held.locate(0) == Place(0, 5, "run/owner/0/5"))
@@ -308,7 +311,7 @@ async def test_the_next_life_of_a_conductor_hears_what_is_lost(monkeypatch: pyte
     on(monkeypatch)
     stand_in(monkeypatch, there)
     with pytest.raises(AcknowledgedLost, match="lost acknowledged entries"):
-        await owners_of(job()).find({}, {}, held=True)
+        await owners_of(job()).find({}, {}, {}, held=True)
 
 
 @pytest.mark.parametrize("shard", [0, 1])
@@ -319,7 +322,7 @@ async def test_the_next_life_of_a_conductor_finds_what_is_lost_though_no_owner_i
     on(monkeypatch, *(Actor(*[replace(SERVING, recorded=4)] * 1000) for _ in range(2)))
     stand_in(monkeypatch, {})
     held = owners_of(job())
-    finding = asyncio.ensure_future(held.find({}, {shard: 7}, held=True))
+    finding = asyncio.ensure_future(held.find({}, {shard: 7}, {}, held=True))
     with pytest.raises(AcknowledgedLost, match=rf"the log of shard {shard} ends with entry 4, .* 5\.\.7"):
         await asyncio.wait_for(held.despair(), 20)
     finding.cancel()
@@ -383,7 +386,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, there: dict[str, Actor]) -> None:
     """Let these be there, and a database with one shard."""
     monkeypatch.setattr(owners, "actors_of", lambda run: list(there))
     monkeypatch.setattr(keeping, "look_up", there.get)
-    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(shards=lambda: [0]))
+    monkeypatch.setattr(owners, "PostgresStore", lambda *place: SimpleNamespace(latest_shards=lambda: [0]))
 
 
 @pytest.mark.parametrize(
@@ -400,9 +403,10 @@ async def test_a_conductor_that_is_started_anew_takes_a_log_by_force_only_if_it_
 ) -> None:
     tries = list[tuple[bool, bool]]()
     on(monkeypatch, Opening(tries))
+    monkeypatch.setattr(keeping, "START_SECONDS", 0.2)  # the spare says no more
     stand_in(monkeypatch, {} if report is None else {"run/owner/0/1": Actor(report)})
     found = owners_of(replace(job(), take_over=True))
-    await found.find({}, {}, held=held)
+    await found.find({}, {}, {}, held=held)
     found.end()
     assert tries == [asked]
 
@@ -415,7 +419,7 @@ async def test_of_several_owners_that_are_there_the_latest_that_has_the_log_goes
     cluster = on(monkeypatch)
     stand_in(monkeypatch, there)
     held = owners_of(job())
-    await held.find({}, {}, held=True)
+    await held.find({}, {}, {}, held=True)
     assert held.locate(0) == Place(0, 1, "run/owner/0/1")
     assert cluster.ended == [there["run/owner/0/2"]]
     held.end()
@@ -443,7 +447,7 @@ class Locked:
     def __call__(self, url: str, run: str, shard: int = 0) -> Locked:
         return self
 
-    def shards(self) -> list[int]:
+    def latest_shards(self) -> list[int]:
         self.asked += 1
         raise self._before.pop(0) if self._before else NotLetIn("it wants a password")
 
@@ -459,7 +463,7 @@ async def test_a_run_ends_if_its_database_wants_a_password_that_is_not_there(
     account = Account()
     held = owners.Owners(job(), lambda shard: keeping.AtWork({}, []), account)
     with pytest.raises(NotLetIn, match="wants a password"):
-        await held.find({}, {}, held=False)
+        await held.find({}, {}, {}, held=False)
     assert locked.asked == 30 + keeping.MOST_REFUSALS
     assert account.troubles[0].why == "it is away"
 
@@ -474,7 +478,7 @@ async def test_owners_that_are_not_let_in_one_after_another_end_the_run(
     shard = shards.Shard(0, None)
     given_up = []
     for _ in range(keeping.MOST_REFUSALS):
-        held._keeper._lose_hope(shard, problem)
+        held._keeper._lose_hope(shard, problem, opening=True)
         given_up.append(held.given_up)
     assert given_up == [False] * (keeping.MOST_REFUSALS - 1) + [hopeless]
     if hopeless:
@@ -595,6 +599,114 @@ async def test_an_owner_that_is_not_done_with_its_log_in_time_is_followed_by_one
     assert [each.why for each in account.troubles] == ["not within 0 s", "not within 0 s"]
 
 
+async def test_while_the_database_is_away_the_third_process_tries_again_and_no_more_are_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tries, back = list[int](), asyncio.Event()
+
+    class Trying(Actor):
+        def __init__(self, number: int) -> None:
+            super().__init__(*[SERVING] * 1000)
+            self._number = number
+
+        async def _open(self, *arguments: Any, **named: Any) -> None:
+            tries.append(self._number)
+            if not back.is_set():
+                raise raised(StoreFailed("cannot connect"))
+
+    cluster = on(monkeypatch, *(Trying(number) for number in range(5)))
+    answering(monkeypatch)
+    async with owned(monkeypatch) as held:
+        await until(lambda: len(tries) > 6)
+        back.set()
+        await until(lambda: held.locate(0) == Place(0, 3, "run/owner/0/3"))
+    assert len(cluster.avoided) == 3
+    assert set(tries[2:]) == {2}
+
+
+async def test_a_database_that_answers_here_is_tried_from_another_node_however_often_it_was_in_vain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The way from there may be what is wrong."""
+    there = [Opening([], StoreFailed("cannot connect")) for _ in range(5)]
+    cluster = on(monkeypatch, *there, Actor(*[SERVING] * 1000))
+    answering(monkeypatch, *[True] * 5)
+    async with owned(monkeypatch) as held:
+        await until(lambda: held.locate(0) == Place(0, 6, "run/owner/0/6"))
+    assert cluster.avoided == ["", *["a"] * 5]
+
+
+@pytest.mark.parametrize(
+    ("fails", "said"),
+    [
+        (lambda: raised(OwnerBroke("KeyError('x')")), r"KeyError\('x'\)"),
+        (lambda: Gone("it was killed for want of memory"), "could not open its log, .* want of memory"),
+    ],
+)
+async def test_owners_that_break_over_their_log_one_after_another_end_the_run(
+    monkeypatch: pytest.MonkeyPatch, fails: Callable[[], Exception], said: str
+) -> None:
+    class Breaking(Actor):
+        async def _open(self, *arguments: Any, **named: Any) -> None:
+            raise fails()
+
+    cluster = on(monkeypatch, *(Breaking(*[SERVING] * 10) for _ in range(1000)))
+    held = owners_of(job(), shards.Shard(0, None))
+    with pytest.raises(StoreFailed, match=said):
+        await asyncio.wait_for(held.despair(), 20)
+    held.end()
+    assert len(cluster.avoided) == keeping.MOST_REFUSALS
+
+
+async def test_an_owner_that_says_it_is_well_and_gets_to_nothing_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stuck = replace(SERVING, stuck_seconds=keeping.STUCK_SECONDS)
+    first, account = Actor(SERVING, SERVING, *[stuck] * 1000), Account()
+    cluster = on(monkeypatch, first, Actor(*[SERVING] * 1000))
+    async with owned(monkeypatch, account) as held:
+        await until(lambda: held.locate(0) == Place(0, 2, "run/owner/0/2"))
+    assert cluster.ended == [first]
+    assert "it got to nothing for 120 s" in account.trouble
+
+
+async def test_an_owner_that_opens_its_log_for_a_conductor_that_is_gone_is_not_asked_to_open_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opening, tries = Opening([], None, replace(SERVING, epoch=0, opening=True)), list[tuple[bool, bool]]()
+    cluster = on(monkeypatch, Opening(tries))
+    stand_in(monkeypatch, {"run/owner/0/1": opening})
+    held = owners_of(job())
+    await held.find({}, {}, {}, held=True)
+    held.end()
+    assert cluster.ended == [opening]
+    assert len(tries) == 1
+
+
+async def test_owners_that_are_gone_with_their_conductor_are_followed_by_some_that_may_grant_as_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    granted = dict[int, int]()
+
+    class Granting(Actor):
+        def __init__(self) -> None:
+            super().__init__(*[SERVING] * 1000)
+            self.allot = Method(self._allot)
+
+        async def _open(self, job: Job, number: int, steps: int, **named: Any) -> None:
+            granted[number] = steps
+
+        async def _allot(self, limit: int) -> int:
+            return limit
+
+    on(monkeypatch, Granting(), Granting())
+    stand_in(monkeypatch, {})
+    held = owners_of(replace(job(), stop=StopRule(steps=100)))
+    await held.find({0: DARK, 1: LIGHT}, {}, {0: 60, 1: 40}, held=True)
+    held.end()
+    assert granted == {0: 60, 1: 40}
+
+
 async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_silent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -605,7 +717,7 @@ async def test_the_next_owner_starts_while_one_from_before_the_conductor_is_sile
     monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
-    finding = asyncio.ensure_future(found.find({}, {}, held=True))
+    finding = asyncio.ensure_future(found.find({}, {}, {}, held=True))
     await until(lambda: cluster.avoided == ["b"])
     assert not cluster.ended
     silent.say(replace(SERVING, failure="the connection was lost"))  # as good as gone
@@ -623,7 +735,7 @@ async def test_of_an_owner_from_before_the_conductor_that_stays_silent_the_spare
     stand_in(monkeypatch, {"run/owner/0/1": silent, "run/owner/0/2": unopened})
     monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
     found = owners_of(job())
-    await found.find({}, {}, held=True)
+    await found.find({}, {}, {}, held=True)
     found.end()
     assert found.locate(0) == Place(0, 2, "run/owner/0/2")
     assert cluster.ended == [silent]
@@ -637,7 +749,7 @@ async def test_an_owner_from_before_the_conductor_whose_log_was_longer_does_not_
     cluster = on(monkeypatch, Actor(*[replace(SERVING, recorded=7)] * 1000))
     stand_in(monkeypatch, {"run/owner/0/1": former})
     found = owners_of(job())
-    await found.find({}, {0: 7}, held=True)
+    await found.find({}, {0: 7}, {}, held=True)
     found.end()
     assert found.locate(0) == Place(0, 2, "run/owner/0/2")
     assert cluster.ended == [former]
@@ -671,7 +783,7 @@ async def test_one_from_before_the_conductor_that_answers_late_goes_on(
     monkeypatch.setattr(keeping, "DOUBT_SECONDS", 0.05)
     monkeypatch.setattr(keeping, "SILENT_SECONDS", 60.0)
     found = owners_of(job())
-    finding = asyncio.ensure_future(found.find({}, {}, held=True))
+    finding = asyncio.ensure_future(found.find({}, {}, {}, held=True))
     await until(lambda: cluster.avoided == [""])
     late.say(*[SERVING] * 1000)
     await finding

@@ -38,6 +38,8 @@ from screensearch.errors import AcknowledgedLost, DamagedStore, FormatError, Sto
 from screensearch.explore.messages import Begin, Report, Sighting
 from screensearch.explore.store import ShardStore
 from screensearch.record import postgres_lease, postgres_sending, postgres_session
+from screensearch.record.ambiguity import AmbiguitySettings
+from screensearch.record.graph import StateGraph
 from screensearch.record.postgres_lease import Lease, resume_lease
 from screensearch.record.postgres_log import PostgresLog
 from screensearch.record.postgres_session import ConnectionLost, Session, StaleOwner
@@ -455,6 +457,23 @@ def test_an_owner_says_for_how_long_its_server_owes_it_an_answer(log: PostgresLo
             assert not committing.done()
         committing.result(60)
     assert log.silent_seconds == 0.0
+
+
+def test_a_server_that_takes_a_graph_in_owes_nobody_an_answer(log: PostgresLog, url: str) -> None:
+    """A large one takes it a while, and for that an owner is not cut off."""
+    log.append(arrival(1))
+    log.commit()
+    graph = StateGraph.fold(log.rows(), AmbiguitySettings())
+    log.write_checkpoint(1, graph.digest(), graph.dump())
+    with ThreadPoolExecutor(1) as pool:
+        with frozen(owner_process(url)):
+            committing = pool.submit(log.commit)
+            sender = log._sender
+            wait_for(lambda: sender is not None and sender._asked is not None)
+            assert log.silent_seconds == 0.0
+            assert not committing.done()
+        committing.result(60)
+    assert log.latest_checkpoint() is not None
 
 
 def test_an_owner_that_was_refused_waits_for_no_answer(log: PostgresLog, url: str) -> None:

@@ -48,11 +48,12 @@ log = logging.getLogger(__name__)
 KEEP_SECONDS = 3600.0
 """How long a run that has ended can be asked about, if nobody has come for its summary."""
 
+LINGER_SECONDS = 3.0
+"""And for how long after someone has: another who follows it may be about to look."""
+
+
 NOTE_SECONDS = 10.0
 """How often it is kept how far the logs go: that changes all the time."""
-
-LINGER_SECONDS = 3.0
-"""And for how long after that: another who follows it may be about to look."""
 
 
 class NotClosed(ScreenSearchError):
@@ -96,6 +97,9 @@ class Conductor:
         if kept is None or kept.promised.get(number) != key:
             await self._keep()  # or another life of this conductor might promise it to others
         return number
+
+    async def take_a_turn(self) -> None:
+        """Asked by owners whom nobody asks: unlike `view`, this is answered only if the run is seen to."""
 
     @control
     async def locate(self, shard: int) -> Place | None:
@@ -249,11 +253,12 @@ class Conductor:
         log.info("the conductor %s on %s", "was started anew" if anew else "begins", self._node)
         promised = {} if self._memory is None else self._memory.promised
         recorded = {} if self._memory is None else self._memory.recorded
+        limits = {} if self._memory is None else self._memory.limits
         held = self._memory is not None and self._memory.at_start is not None
         async with asyncio.TaskGroup() as parts:
             if self._memory is None or not self._memory.why:  # or no more steps would be granted to them
                 parts.create_task(self._workers.prepare())
-            parts.create_task(self._owners.find(promised, recorded, held=held))
+            parts.create_task(self._owners.find(promised, recorded, limits, held=held))
         self._workers.others_answer()
         memory = self._memory or Memory(time.time())
         if memory.at_start is None:
@@ -343,7 +348,7 @@ class Conductor:
 
     def _fold(self) -> str:
         """The digest of the graph as whoever reads the run sees it."""
-        with closing(PostgresStore(self._job.store, self._job.run).open_to_read(owned=True)) as log:
+        with closing(PostgresStore(self._job.store, self._job.run).open_latest()) as log:
             ambiguity = settings_from_document(self._job.settings).ambiguity
             return restore_graph(log, ambiguity).digest()
 
@@ -376,13 +381,19 @@ class Conductor:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _see_to_steps(self) -> None:
-        """Let owners grant what is left, and no more once the run is to end. Waits for all of them."""
-        while True:
-            if self._halt.asked.is_set():
-                await self._owners.stop()
-            else:
+        """Let owners grant what is left, and no more once the run is to end."""
+
+        async def share() -> None:
+            while not self._halt.asked.is_set():
                 await self._owners.shares.share()
-            await asyncio.sleep(LOOK_SECONDS)
+                await asyncio.sleep(LOOK_SECONDS)
+
+        async with asyncio.TaskGroup() as both:
+            both.create_task(share())  # which may wait for an owner: the others are told to stop all the same
+            await self._halt.asked.wait()
+            while True:
+                await self._owners.stop()
+                await asyncio.sleep(LOOK_SECONDS)
 
     async def _keep(self) -> None:
         """Let another life of this conductor know all this."""
@@ -396,6 +407,7 @@ class Conductor:
             # This life may be told to stop before it has found what an earlier one has promised.
             promised=memory.promised | self._owners.promised(),
             recorded=memory.recorded | self._recorded,
+            limits=memory.limits | self._owners.limits(),
             metrics=self._metrics or memory.metrics,
             why=self._halt.why,
             summary=self._summary,

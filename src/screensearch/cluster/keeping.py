@@ -15,7 +15,7 @@ from typing import Any
 from screensearch.cluster.account import Account
 from screensearch.cluster.engine import Gone, ask, cause_of, end, look_up, patiently, place, where_placed
 from screensearch.cluster.hearing import NotOpened, heard, opened, silence, told, words
-from screensearch.cluster.names import Job, Place, owner_name
+from screensearch.cluster.names import Job, OwnerBroke, Place, owner_name
 from screensearch.cluster.owner import CLOSED, ShardOwner
 from screensearch.cluster.shards import Doubt, Ready, Shard
 from screensearch.errors import (
@@ -65,11 +65,19 @@ CUT_OFF_DOUBT_SECONDS = 1.5
 ANSWER_SECONDS = 1.5
 """For so long the conductor waits until the database answers it: meanwhile it hears nothing of the owner."""
 
+MANY_IN_VAIN = 3
+"""After so many owners in a row that could not open a log, the last one tries again while the database is
+away: a process every few seconds, for a night, is no help."""
+
+STUCK_SECONDS = 120.0
+"""An owner that got to nothing for so long is replaced: a plugin blocks it. A checkpoint takes seconds."""
+
 MOST_REFUSALS = 10
 """So many owners in a row that could not be one, wherever they were placed, end the run."""
 
 
 _CUT_OFF = "the database does not answer it, and answers others"
+_STUCK = f"it got to nothing for {STUCK_SECONDS:.0f} s"
 
 
 class _NotStarted(TimeoutError):
@@ -125,8 +133,8 @@ class Keeper:
             if report is not None and report.lost:
                 raise AcknowledgedLost(report.failure)
             shard.held = shard.held or (report is not None and report.epoch > 0)
-            if shard.serving.is_set() or report is None or report.failure:
-                end(owner.actor)
+            if shard.serving.is_set() or report is None or report.failure or report.opening:
+                end(owner.actor)  # one that is opening its log cannot be told what workers do since
                 continue
             if not report.epoch:
                 shard.dismiss()
@@ -159,7 +167,7 @@ class Keeper:
             try:
                 if not (await asyncio.wait({looking}, timeout=DOUBT_SECONDS))[0]:
                     await self._make_ready(shard, Doubt.SILENT)
-                trouble = await looking or await self._cut_off(shard)
+                trouble = await looking or _stuck(shard) or await self._cut_off(shard)
                 silent = trouble == silence(SILENT_SECONDS)
                 busy = silent and await growing
             finally:
@@ -272,9 +280,14 @@ class Keeper:
             self._account.note(
                 f"the log of shard {shard.number} could not be opened", words(problem), shard=shard.number
             )
-            if owner is not None:
+            cause = cause_of(problem)
+            shard.in_vain += 1
+            away = owner is not None and _comes_back(cause) and not await self._database_answers()
+            if away and shard.in_vain >= MANY_IN_VAIN:
+                shard.ready = owner  # another process, on whatever node, could not open it now, either
+            elif owner is not None:
                 end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
-            self._lose_hope(shard, cause_of(problem))
+            self._lose_hope(shard, cause, opening=owner is not None)
             await asyncio.sleep(LOOK_SECONDS)
             return
         except asyncio.CancelledError:
@@ -288,7 +301,7 @@ class Keeper:
             raise
         shard.hear(report)
         shard.held, shard.steps = True, report.limit
-        shard.refusals = shard.slow_starts = shard.slow_openings = 0
+        shard.in_vain = shard.refusals = shard.slow_starts = shard.slow_openings = 0
         shard.actor, shard.place = owner.actor, Place(shard.number, owner.generation, owner.name)
         shard.serving.set()
 
@@ -334,19 +347,47 @@ class Keeper:
                 each.cancel()
                 end(owner.actor)
 
-    def _lose_hope(self, shard: Shard, problem: BaseException) -> None:
-        """End the run if another try would fail as this one did. A database that is away comes back."""
+    def _lose_hope(self, shard: Shard, problem: BaseException, *, opening: bool) -> None:
+        """End the run if another try would fail as this one did. A database that is away comes back.
+
+        An owner whose process ended while it was `opening` its log may have had too little memory for it.
+        """
         if isinstance(problem, AcknowledgedLost):
             raise problem  # and no other try is made
-        if not isinstance(problem, ScreenSearchError) or isinstance(problem, RunContended):
-            return
-        same_everywhere = isinstance(problem, RunNotFound | RunBusy | FormatError)
-        comes_back = isinstance(problem, StoreFailed) and not isinstance(problem, NotLetIn)
-        if comes_back and not same_everywhere:
+        ended = opening and isinstance(problem, Gone)
+        if not (ended or isinstance(problem, ScreenSearchError)) or _comes_back(problem):
             return
         shard.refusals += 1
-        if same_everywhere or shard.refusals >= MOST_REFUSALS:
+        if isinstance(problem, _SAME_EVERYWHERE):
             self._despair(problem)
+        elif shard.refusals >= MOST_REFUSALS:
+            self._despair(
+                problem if isinstance(problem, ScreenSearchError) else _never_opened(shard, problem)
+            )
+
+
+_SAME_EVERYWHERE = (RunNotFound, RunBusy, FormatError)
+
+
+def _comes_back(problem: BaseException) -> bool:
+    """Whether the next try may go well by itself: a database is away, or somebody else is about to write."""
+    if isinstance(problem, RunContended):
+        return True
+    return isinstance(problem, StoreFailed) and not isinstance(
+        problem, (NotLetIn, OwnerBroke, *_SAME_EVERYWHERE)
+    )
+
+
+def _never_opened(shard: Shard, problem: BaseException) -> StoreFailed:
+    return StoreFailed(
+        f"{shard.refusals} owners of shard {shard.number} in a row could not open its log, and the last one "
+        f"ended at it: {words(problem)} (its graph may need more memory than a node has)"
+    )
+
+
+def _stuck(shard: Shard) -> str:
+    """Why an owner that says that it is well should be replaced all the same, if so."""
+    return _STUCK if shard.report is not None and shard.report.stuck_seconds >= STUCK_SECONDS else ""
 
 
 async def look(shard: Shard) -> str:

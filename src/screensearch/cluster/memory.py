@@ -20,7 +20,7 @@ from screensearch.explore.progress import Figures, Summary
 
 log = logging.getLogger(__name__)
 
-KEEP_SECONDS = 5.0
+WRITE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Memory:
     counts: Counts = field(default_factory=Counts)
     promised: dict[int, ShardKey] = field(default_factory=dict)  # shards, to the screens of a kind
     recorded: dict[int, int] = field(default_factory=dict)  # by shard, the last entry known to be durable
+    limits: dict[int, int] = field(default_factory=dict)  # by shard, the steps that it may grant in all
     metrics: str = ""  # where they are served
     why: str = ""  # it is to end
     summary: Summary | None = None  # once it has ended
@@ -59,7 +60,7 @@ class Memories:
         if memory == self.kept:
             return
         try:
-            async with asyncio.timeout(KEEP_SECONDS):
+            async with asyncio.timeout(WRITE_SECONDS):
                 packed = msgspec.msgpack.encode(memory)
                 await asyncio.get_running_loop().run_in_executor(self._writing, remember, packed)
         except (TimeoutError, Gone) as problem:

@@ -139,6 +139,8 @@ class OwnerReport:
     recorded: int = 0  # the number of the last entry that is durable
     silent_seconds: float = 0.0  # for how long the database owes it an answer and has said nothing
     lost: bool = False  # it can write no more since the database lost what was acknowledged
+    opening: bool = False  # it was told to open its log, and is not done
+    stuck_seconds: float = 0.0  # for how long it has got to nothing, since something blocks it
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from screensearch.cluster.engine import (
     Gone,
@@ -60,6 +60,9 @@ CLOSED = "the log is closed"
 LINGER_SECONDS = 5.0
 """For so long an owner that can write no more says why: the conductor asks once a second, workers at once."""
 
+LOST_SECONDS = 60.0
+"""The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
+
 UNASKED_SECONDS = 10.0
 """A conductor asks once a second. An owner that is not asked for so long asks what has become of it; that of
 the second shard after twice as long, and so on: one is enough."""
@@ -71,9 +74,7 @@ CONDUCTOR_SECONDS = 10.0
 """A conductor that does not answer for so long is stuck."""
 
 LOOK_SECONDS = 1.0
-
-LOST_SECONDS = 60.0
-"""The same for one whose database lost something: the next life of the conductor is to hear of it, too."""
+"""How often an owner looks whether it is asked, at the most, and whether it gets to anything."""
 
 
 class ShardOwner:
@@ -85,7 +86,9 @@ class ShardOwner:
         self._shard: ShardStore | None = None
         self._records: PostgresLog | None = None  # of that shard
         self._asked = time.monotonic()  # when it last was, how it is
-        self._watching: asyncio.Task[None] | None = None
+        self._turned: float | None = None  # when its loop last had a turn, once it has opened its log
+        self._opening = False
+        self._watching: asyncio.Future[Any] | None = None
         self._serving: Serving | None = None
         self._epoch = 0
         self._key: ShardKey | None = None
@@ -111,8 +114,27 @@ class ShardOwner:
     ) -> None:
         """Become the owner: take the lease, `again` or at first, load the checkpoint, fold the tail.
 
-        `lives` are by worker the first that is not over. Workers `at_work` will go on where they are.
+        `lives` are by worker the first that is not over. Workers `at_work` will go on where they are. If it
+        cannot be opened, this may be asked again.
         """
+        if self._opening or self._shard is not None:
+            raise StoreFailed("this owner has opened its log already, or is about to")
+        self._opening = True
+        try:
+            await self._become_owner(job, number, steps, take_over, again, lives, at_work)
+        finally:
+            self._opening = False
+
+    async def _become_owner(
+        self,
+        job: Job,
+        number: int,
+        steps: int | None,
+        take_over: bool,
+        again: bool,
+        lives: Mapping[int, int],
+        at_work: Sequence[int],
+    ) -> None:
         log_for(job, number)
         self._number = number
         settings = settings_from_document(job.settings)
@@ -141,7 +163,7 @@ class ShardOwner:
             raise OwnerBroke(self._clean(repr(problem))) from None
         self._records, self._epoch = records, records.epoch or 0
         self._shard, self._serving = shard, Serving(shard)
-        self._watching = asyncio.ensure_future(self._watch_conductor(job.run))
+        self._watching = asyncio.gather(self._watch_conductor(job.run), self._take_turns())
         if job.metrics:
             self._server = serve(job.metrics, _measure(job, number, shard, self._serving))
         self._serving.broken.add_done_callback(self._break)
@@ -238,11 +260,17 @@ class ShardOwner:
                 continue
             with contextlib.suppress(Gone):  # it has died, and Ray sees to it
                 try:
-                    await ask(conductor.view.remote(), seconds=CONDUCTOR_SECONDS)
+                    await ask(conductor.take_a_turn.remote(), seconds=CONDUCTOR_SECONDS)
                 except TimeoutError:
                     self._tell(logging.WARNING, "has a conductor that does not answer: it is started anew")
                     await asyncio.to_thread(start_anew, conductor)
             self._asked = time.monotonic()  # the next one has as much time
+
+    async def _take_turns(self) -> None:
+        """Note that the loop gets to things: a plugin that blocks it keeps all workers waiting."""
+        while not self._failure:
+            self._turned = time.monotonic()
+            await asyncio.sleep(LOOK_SECONDS)
 
     @control
     async def report(self) -> OwnerReport:
@@ -266,6 +294,8 @@ class ShardOwner:
             recorded=0 if shard is None else shard.durable,
             lost=self._lost,
             silent_seconds=0.0 if self._records is None else self._records.silent_seconds,
+            opening=self._opening,
+            stuck_seconds=0.0 if self._turned is None or self._failure else time.monotonic() - self._turned,
         )
 
     async def beginning(self, worker: int) -> Beginning:

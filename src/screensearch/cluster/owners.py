@@ -51,13 +51,19 @@ class Owners:
         return self._hopeless.done()
 
     async def find(
-        self, promised: Mapping[int, ShardKey], recorded: Mapping[int, int], *, held: bool
+        self,
+        promised: Mapping[int, ShardKey],
+        recorded: Mapping[int, int],
+        limits: Mapping[int, int],
+        *,
+        held: bool,
     ) -> None:
         """Have owners for the shards that the run has in the database; those that are there may go on.
 
         Shards that were `promised` to screens may not be there yet, or have none of them; those that had
-        `recorded` something must be. If an earlier life of the conductor had them all, this exploration has
-        `held` the logs.
+        `recorded` something must be. Where there are no `limits` yet, the first shard has all steps of the
+        run to grant until the others are counted. If an earlier life of the conductor had them all, this
+        exploration has `held` the logs.
         """
         generations = await self._generations()
         numbers = await self._numbers()
@@ -68,7 +74,9 @@ class Owners:
             )
         found: list[Shard] = []
         for number in sorted({*numbers, *promised, *recorded}):
-            steps = self._job.stop.steps if number == 0 else None if self._job.stop.steps is None else 0
+            steps = self._job.stop.steps
+            if steps is not None:
+                steps = limits.get(number, 0 if number else steps)
             found.append(
                 Shard(
                     number,
@@ -94,7 +102,7 @@ class Owners:
         store, refusals = PostgresStore(self._job.store, self._job.run), 0
         while True:
             try:
-                return await asyncio.to_thread(store.shards)
+                return await asyncio.to_thread(store.latest_shards)
             except StoreFailed as problem:  # the database is away, unless it lets us not in
                 refusals += isinstance(problem, NotLetIn)
                 if refusals == MOST_REFUSALS:
@@ -209,6 +217,10 @@ class Owners:
     def recorded(self) -> dict[int, int]:
         """By shard the number of the last entry that is durable, as far as was heard."""
         return {number: shard.recorded for number, shard in self._shards.items() if shard.recorded}
+
+    def limits(self) -> dict[int, int]:
+        """By shard the steps that it may grant in all; without those that were not counted yet."""
+        return {number: shard.steps for number, shard in self._shards.items() if shard.steps is not None}
 
     def end(self) -> None:
         """Watch over them no more."""

@@ -46,6 +46,7 @@ class Shard:
     report: OwnerReport | None = None
     serving: asyncio.Event = field(default_factory=asyncio.Event)  # there is an owner that answers
     watching: asyncio.Task[None] | None = None
+    in_vain: int = 0  # owners in a row that could not open the log, for whatever reason
     refusals: int = 0  # owners in a row that could not open the log where they were
     slow_starts: int = 0  # owners in a row whose process did not start in time
     slow_openings: int = 0  # owners in a row that did not open the log in time

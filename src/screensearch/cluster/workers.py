@@ -108,6 +108,7 @@ class _Worker:
     over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
     hearing: asyncio.Future[WorkerReport] | None = None  # of one that is adopted: the first word
+    beginning: Any = None  # of one that is not: its answer to what there is to do
 
     @property
     def at_work(self) -> bool:
@@ -155,26 +156,41 @@ class Workers:
         )
 
     async def adopt(self) -> None:
-        """Find those that were at work before this conductor. Of two lives of one, the later is at work."""
+        """Find those that were at work before this conductor."""
         names = [each for each in await patiently(actors_of, self._job.run) if "/worker/" in each]
+        found: dict[int, list[_Ready]] = {}
         for name, actor in zip(
             names, await asyncio.gather(*(patiently(look_up, name) for name in names)), strict=True
         ):
             number, life = map(int, name.split("/")[2:])
-            if actor is None:
-                continue
-            worker = self._workers[number] if number < len(self._workers) else None
-            if worker is None or life <= worker.life:
-                end(actor)
-                continue
-            if worker.actor is not None:
-                end(worker.actor)
-            worker.life, worker.actor, worker.adopted, worker.over = life, actor, True, False
+            if actor is not None:
+                found.setdefault(number, []).append(_Ready(life, actor))
+        for number, lives in found.items():
+            if number >= len(self._workers):
+                for each in lives:
+                    end(each.actor)
+        at_work = [(each, found[each.number]) for each in self._workers if each.number in found]
+        await asyncio.gather(*(self._adopt(worker, lives) for worker, lives in at_work))
         for worker in self._workers:
             if worker.adopted:  # they answer while the owners are looked for
                 asked = ask(worker.actor.report.remote(), seconds=ADOPTED_SECONDS)
                 worker.hearing = asyncio.ensure_future(asked)
                 worker.hearing.add_done_callback(self._hear_first)
+
+    async def _adopt(self, worker: _Worker, lives: list[_Ready]) -> None:
+        """Of several lives of one worker the latest that has begun is at work. One after it is a spare.
+
+        Where none says that it has begun, one that says nothing may have.
+        """
+        lives = sorted(lives, key=lambda each: each.life)
+        begun = [1] if len(lives) == 1 else await asyncio.gather(*(_has_begun(each.actor) for each in lives))
+        latest = max(range(len(lives)), key=lambda number: (begun[number], number))
+        worker.life, worker.actor = lives[latest].life, lives[latest].actor
+        worker.adopted, worker.over = True, False
+        worker.ready = lives[-1] if lives[-1].life > worker.life else None
+        for number, each in enumerate(lives):
+            if number != latest and each is not worker.ready:
+                end(each.actor)
 
     def others_answer(self) -> None:
         """Owners were heard of: whoever of the adopted is well would have been, too."""
@@ -218,7 +234,8 @@ class Workers:
             if why is not None:
                 self._account.worker_failed(worker.number, why)
             report = worker.report
-            if why is not None and worker.ready is None and (report is None or report.failed is None):
+            needed = why is not None and not self._halt.asked.is_set()
+            if needed and worker.ready is None and (report is None or report.failed is None):
                 await self._make_ready(worker)  # it was not its fault: there will be another one at once
             # Whoever was told to end, or found nothing to do, had no step under way.
             owes = report is None or not (report.told_to_end or (report.failed and report.failed.gave_up))
@@ -304,7 +321,9 @@ class Workers:
                     return problem
             worker.life, worker.actor, worker.ready = worker.ready.life, worker.ready.actor, None
             worker.over, worker.avoid = False, ""
-            worker.actor.begin.remote(self._task(worker, max(each.episode for each in begins)))
+            worker.beginning = worker.actor.begin.remote(
+                self._task(worker, max(each.episode for each in begins))
+            )
         try:
             return await self._watch(worker, owners)
         finally:
@@ -349,6 +368,8 @@ class Workers:
             worker.state, worker.slow_starts = WORKS, 0
             if worker.adopted and not report.begun:
                 return "the conductor was gone before it could begin"
+            if not worker.adopted:
+                await ask(worker.beginning, seconds=SILENT_SECONDS)  # or it would wait for ever, and be well
             self._account.worker_started(worker.number, report.node, adopted=worker.adopted)
             while not report.ended:
                 overdue = self._overdue(report)
@@ -443,6 +464,15 @@ class Workers:
                 f"its step was not done {self._halt.seconds:.0f} s after the run was to stop, so it was ended"
             )
         return ""
+
+
+async def _has_begun(actor: Any) -> float:
+    """How likely a life is at work: by what it says, or does not say."""
+    try:
+        report: WorkerReport = await ask(actor.report.remote(), seconds=DOUBT_SECONDS)
+    except (TimeoutError, Gone):
+        return 0.5
+    return float(report.begun)
 
 
 def _dismiss(worker: _Worker) -> None:

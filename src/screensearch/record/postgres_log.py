@@ -112,15 +112,18 @@ class PostgresLog(PostgresReading):
             raise
 
     @classmethod
-    def open_to_read(cls, url: str, run: str, shard: str) -> PostgresLog:
-        """Open for reading, also while another process writes. Changes nothing, and may not need to."""
-        with _session(url, "screensearch reader") as session:
+    def open_to_read(cls, url: str, run: str, shard: str, *, latest: bool = False) -> PostgresLog:
+        """Open for reading, also while another process writes. Changes nothing, and may not need to.
+
+        `latest`: where writing is possible, since a replica may be behind.
+        """
+        with _session(url, "screensearch reader", writes=latest) as session:
             return cls(session, find_log(session, run, shard), None)
 
     @classmethod
-    def shards(cls, url: str, run: str) -> list[str]:
+    def shards(cls, url: str, run: str, *, latest: bool = False) -> list[str]:
         """The names of a run's shards; none where there are no tables. Those may be behind this version."""
-        session = Session(url, "screensearch reader")
+        session = Session(url, "screensearch reader", writes=latest)
         try:
             if not check_tables(session, behind=True):
                 return []
@@ -139,8 +142,8 @@ class PostgresLog(PostgresReading):
 
     @classmethod
     def how_far(cls, url: str, run: str, shard: str) -> Reach:
-        """How far a log goes now, also while it has an owner."""
-        session = Session(url, "screensearch reader")
+        """How far a log goes now, also while it has an owner, and by no replica that may be behind."""
+        session = Session(url, "screensearch reader", writes=True)
         try:
             log = find_log(session, run, shard)
             found = session.rows(

@@ -140,7 +140,15 @@ class PostgresStore:
 
     def shards(self) -> list[int]:
         """The shards of the run, in order of their numbers."""
-        return sorted(int(name or 0) for name in _postgres_log().shards(self.url, self.run))
+        return self._sorted(_postgres_log().shards(self.url, self.run))
+
+    @staticmethod
+    def _sorted(names: Sequence[str]) -> list[int]:
+        return sorted(int(name or 0) for name in names)
+
+    def latest_shards(self) -> list[int]:
+        """The same as those who write see it: where reading is for replicas, they may be behind."""
+        return self._sorted(_postgres_log().shards(self.url, self.run, latest=True))
 
     def how_far(self) -> Reach:
         """How far this shard's log goes now, also while it has an owner."""
@@ -158,11 +166,17 @@ class PostgresStore:
 
     def open_to_read(self, *, owned: bool) -> Log:
         """This shard; the first one stands for the whole run, whose shards are then read as one."""
-        numbers = [self.shard] if self.shard else self.shards()
-        return _open_shards(
-            numbers or [0],
-            lambda shard: _postgres_log().open_to_read(self.url, self.run, str(shard or "")),
-        )
+        return self._open([self.shard] if self.shard else self.shards())
+
+    def open_latest(self) -> Log:
+        """The whole run to read, as those who write see it."""
+        return self._open(self.latest_shards(), latest=True)
+
+    def _open(self, shards: Sequence[int], *, latest: bool = False) -> Log:
+        def open_shard(shard: int) -> Log:
+            return _postgres_log().open_to_read(self.url, self.run, str(shard or ""), latest=latest)
+
+        return _open_shards(shards or [0], open_shard)
 
     def open_to_write(self, *, take_over: bool = False, again: bool = False) -> PostgresLog:
         """This shard, for its owner; `again` if the exploration has had it before."""
