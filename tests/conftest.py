@@ -65,6 +65,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByShare
 
 
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("search"), derandomize=True, print_blob=True)
+# With the same examples each time, more of them find something once at the most: searching is for the others.
+settings.register_profile(
+    "ci", parent=settings.get_profile("search"), derandomize=True, print_blob=True, max_examples=50
+)
 settings.register_profile("long", parent=settings.get_profile("search"), max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "search"))

@@ -282,8 +282,8 @@ class Keeper:
             )
             cause = cause_of(problem)
             shard.in_vain += 1
-            away = owner is not None and _comes_back(cause) and not await self._database_answers()
-            if away and shard.in_vain >= MANY_IN_VAIN:
+            many = owner is not None and shard.in_vain >= MANY_IN_VAIN
+            if many and _comes_back(cause) and not await self._database_answers():
                 shard.ready = owner  # another process, on whatever node, could not open it now, either
             elif owner is not None:
                 end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
