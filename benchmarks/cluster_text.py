@@ -33,18 +33,24 @@ What does not follow from one machine:
 - **The network.** Nodes were network namespaces on one kernel, the head was beside them, and the database
   was reached through a Unix socket. A real network adds its round trips to a decision, and encryption its
   CPU to a step.
+- **Ray within processes.** What its calls cost within owners and workers is counted as theirs; its own row is
+  what its other processes use.
 - **Connections.** Simulated workers share four processes. Ten thousand real ones are ten thousand
   processes, each with a connection to its owner.
 - **The conductor.** It asks each worker how it is. Simulated workers are not placed by it, so what ten
   thousand cost it, and Ray's head, which knows them all, was not measured.
 - **One database.** Whether one server takes the whole rate was not measured. Runs share nothing, so each
-  may have a server of its own; one run has one. Neither replicas nor backups are in the disk.
+  may have a server of its own; one run has one, with a connection for each owner (`max_connections` is 100
+  if nobody says otherwise). Neither replicas nor backups are in the disk.
 - **Crossings.** Nobody went from one shard to another. Such a step has an entry in the logs of both, and
   waits for both owners.
 - **Even load.** Every shard had as many workers as the others, each at the same pace. Where some have more,
   the fullest one bounds them, and the others are idle for a part of their cores.
 - **A hot shard.** It has one owner, whose ceiling bounds the workers on one application in one display mode
-  and text size; more of these are more shards. Within one nothing can be split today. Windows of different
+  and text size; more of these are more shards. So many workers need that many shards, and that many shards
+  need that many applications, looks and sizes: the paper's eleven applications in two display modes and two
+  text sizes are 44. Beyond what those bear, workers are of other runs, and share no graph with the first.
+  Within a shard nothing can be split today. Windows of different
   kinds are never compared either (but in the preset `paper`), so the kind of window could become a part of
   the key.
 - **Age.** The runs were minutes old. An owner holds the graph of its shard in memory. A long run should
@@ -315,8 +321,8 @@ def _spread_text(ladder: list[dict[str, Any]], rung: Mapping[str, Any]) -> str:
     if rate_of_a_shard(spread) >= rate_of_a_shard(rung):
         return ""
     return (
-        f"A shard that has less to do costs more a step: at {rate_of_a_shard(spread):,.0f} steps/s a shard "
-        f"it was {spread['cpu_ms_per_step'][OWNERS]:.2f} ms for owners and "
+        f"Where shards had less to do, {rate_of_a_shard(spread):,.0f} steps/s each, a step cost "
+        f"{spread['cpu_ms_per_step'][OWNERS]:.2f} ms for owners and "
         f"{spread['cpu_ms_per_step'][DATABASE]:.2f} ms for PostgreSQL. "
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -176,8 +175,3 @@ def machine_seconds() -> MachineSeconds:
     user, nice, system, _idle, iowait, irq, soft_irq, steal = fields[:8]
     busy = user + nice + system + irq + soft_irq
     return MachineSeconds(busy / TICKS, iowait / TICKS, steal / TICKS)
-
-
-def survivors(keys: Iterable[tuple[int, int]]) -> list[Process]:
-    """Which of these processes, each an id and a birth, are still there."""
-    return [process for pid, born in keys if (process := read(pid)) is not None and process.born == born]

@@ -254,16 +254,16 @@ class Generator:
         return Evidence(name, act, decide, slots_of(sheet.window, sheet.variant)[0].box)
 
 
-def make_run(out: Path, states: int = STATES, edges: int = EDGES, seed: int = 7) -> None:
-    """Make the run at a place where there is nothing yet."""
-    manifest = new_manifest(f"generated:{APPLICATION}", Settings(), seed=seed, store="", artifacts="")
+def make_run(out: Path, states: int = STATES, edges: int = EDGES, seed: int = 7, *, store: str = "") -> None:
+    """Make the run at a place where there is nothing yet, its log in a `store` or beside it."""
+    manifest = new_manifest(f"generated:{APPLICATION}", Settings(), seed=seed, store=store, artifacts="")
     create_run(out, manifest)
     with own(out) as folder:
         log = folder.write_log()
         try:
-            store = ShardStore(log, Settings())
-            Generator(store, folder.artifacts, states, edges, seed).run()
-            store.checkpoint()
+            shard = ShardStore(log, Settings())
+            Generator(shard, folder.artifacts, states, edges, seed).run()
+            shard.checkpoint()
         finally:
             log.close()
 

@@ -249,7 +249,7 @@ def test_what_is_scaled_had_about_as_much_to_do_as_a_shard_shall_have() -> None:
     assert rung_to_scale(found, Assumptions(utilisation=0.01)) is found["ladder"][1]
     said = describe(Measured(found, [DESKTOP]), half)["size"]
     assert "from 50 workers on one shard with 250 steps/s (not saturated), the nearest to the 230" in said
-    assert "at 6 steps/s a shard it was 1.00 ms for owners" in said
+    assert "less to do, 6 steps/s each, a step cost 1.00 ms for owners" in said
     assert "0.50 ms a step, 50% busy" in said
     without = report(hot=[])
     assert rung_to_scale(without, half)["workers"] == 10

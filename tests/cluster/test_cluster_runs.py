@@ -68,13 +68,13 @@ def test_one_worker_finds_the_same_graph_in_a_file_in_a_database_and_on_a_cluste
     cluster: RayCluster, database: PostgresServer, tmp_path: Path
 ) -> None:
     def embedded(name: str, store: str) -> str:
-        stop = ss.StopRule(steps=120)
+        stop = ss.StopRule(steps=300)
         return ss.start_exploration(
             ENVIRONMENT, tmp_path / name, stop=stop, settings=SETTINGS, seed=5, store=store
         ).digest
 
     in_a_file, in_a_database = embedded("file", ""), embedded("database", database.url())
-    on_a_cluster = begin(cluster, database, tmp_path / "cluster", steps=120).follow(nothing)
+    on_a_cluster = begin(cluster, database, tmp_path / "cluster", steps=300).follow(nothing)
     assert in_a_file == in_a_database == on_a_cluster.digest
     assert on_a_cluster.ended == "steps"
     with ss.open_run(tmp_path / "cluster") as run:

@@ -8,6 +8,8 @@ import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from stand_ins import job, until
@@ -15,6 +17,7 @@ from stand_ins import job, until
 from screensearch.cluster import conductor
 from screensearch.cluster.account import Counts
 from screensearch.cluster.conductor import Conductor
+from screensearch.cluster.halt import Halt
 from screensearch.cluster.memory import Memory
 from screensearch.cluster.owners import Owners
 from screensearch.cluster.workers import Hopeless, Workers
@@ -211,3 +214,23 @@ async def page(started: Conductor) -> str:
         return text
 
     return await asyncio.to_thread(read)
+
+
+async def test_owners_are_told_to_stop_also_while_steps_are_moved_from_one_that_does_not_answer() -> None:
+    told, halt, moving = list[str](), Halt(), asyncio.Event()
+
+    async def stop() -> None:
+        told.append("stop")
+
+    async def share() -> None:
+        moving.set()
+        await never()
+
+    owners = SimpleNamespace(stop=stop, shares=SimpleNamespace(share=share))
+    run = cast(Conductor, SimpleNamespace(_halt=halt, _owners=owners))
+    seeing = asyncio.ensure_future(Conductor._see_to_steps(run))
+    await moving.wait()
+    halt.ask("interrupted")
+    await until(lambda: told)
+    seeing.cancel()
+    await asyncio.wait([seeing])

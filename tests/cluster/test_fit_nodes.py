@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +19,7 @@ from stand_ins import job
 
 from screensearch.cluster import owner as owner_module
 from screensearch.cluster import worker as worker_module
-from screensearch.cluster.names import OwnerBroke, Task
+from screensearch.cluster.names import OwnerBroke, OwnerReport, Task
 from screensearch.cluster.owner import ShardOwner
 from screensearch.cluster.worker import ClusterWorker
 from screensearch.config import Settings, resolve, settings_document
@@ -24,9 +28,11 @@ from screensearch.errors import HopelessStart, StoreFailed
 from screensearch.explore import worker as explore_worker
 from screensearch.explore.beginning import new_manifest
 from screensearch.explore.logs import start_logging
+from screensearch.explore.store import ShardStore
 from screensearch.explore.wire import Assignment, Failed
 from screensearch.record.local_artifacts import LocalArtifacts
 from screensearch.record.run import create_run
+from screensearch.record.sqlite_log import SqliteLog
 
 NODE = "10.0.0.2"
 BUCKET = "s3://pictures/mine"
@@ -246,3 +252,25 @@ async def test_an_owner_opens_its_log_once_at_a_time_and_again_only_if_it_could_
     with pytest.raises(StoreFailed, match="is away"):
         await told_to_open()
     assert not (await owner.report()).opening
+
+
+async def test_an_owner_whose_loop_is_blocked_says_for_how_long(tmp_path: Path) -> None:
+    owner = ShardOwner()
+    with closing(SqliteLog.create(tmp_path / "log.sqlite")) as log:
+        owner._shard = ShardStore(log, Settings())
+        turns = asyncio.ensure_future(owner._take_turns())
+        await asyncio.sleep(0)
+
+        def asked() -> float:
+            """As by a conductor: calls that ask how it is have a loop of their own."""
+            time.sleep(0.3)
+            report: OwnerReport = asyncio.run(owner.report())
+            return report.stuck_seconds
+
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(asked).result() >= 0.3  # for which this loop, blocked by a plugin, waits
+        turns.cancel()
+        owner._turned = -math.inf
+        assert (await owner.report()).stuck_seconds > 0.3
+        owner._grown = -1, 0.0  # since when its graph has grown: a large batch takes long
+        assert (await owner.report()).stuck_seconds < 0.3

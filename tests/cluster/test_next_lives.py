@@ -188,7 +188,6 @@ async def test_of_two_lives_that_a_conductor_left_the_one_at_work_goes_on_and_it
     """It was made ready in doubt, and may not have said a word yet."""
     at_work, spare = Actor(*[AT_WORK] * 1000), Actor(*([] if starting else [SPARE]))
     cluster, told = on(monkeypatch), Told()
-    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
     there = {"run/worker/0/41": at_work, "run/worker/0/42": spare}
     monkeypatch.setattr(workers, "actors_of", lambda run: list(there))
     monkeypatch.setattr(workers, "look_up", there.get)
@@ -202,7 +201,7 @@ async def test_the_spare_takes_the_place_of_a_life_that_stays_silent(monkeypatch
     silent, spare = Actor(), Actor(SPARE, *[AT_WORK] * 1000)
     cluster, told = on(monkeypatch), Told()
     told.there.set()
-    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.1)
+    monkeypatch.setattr(workers, "DOUBT_SECONDS", 0.5)
     there = {"run/worker/0/41": silent, "run/worker/0/42": spare}
     monkeypatch.setattr(workers, "actors_of", lambda run: list(there))
     monkeypatch.setattr(workers, "look_up", there.get)
@@ -221,7 +220,7 @@ async def test_a_worker_that_could_not_be_told_what_to_do_has_failed(monkeypatch
         async def _begin(self, task: Task) -> None:
             raise Gone("it cannot be read there")
 
-    deaf, second = Deaf(*[SPARE] * 1000), Actor()
+    deaf, second = Deaf(*[SPARE] * 10_000), Actor()
     cluster, told = on(monkeypatch, deaf, second), Told()
     told.there.set()
     async with tended(told, Halt()):

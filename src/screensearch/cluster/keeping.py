@@ -65,12 +65,19 @@ CUT_OFF_DOUBT_SECONDS = 1.5
 ANSWER_SECONDS = 1.5
 """For so long the conductor waits until the database answers it: meanwhile it hears nothing of the owner."""
 
-MANY_IN_VAIN = 3
-"""After so many owners in a row that could not open a log, the last one tries again while the database is
-away: a process every few seconds, for a night, is no help."""
+NEW_PROCESSES = 3
+"""So many owners in a row are new processes, on one node after another, when a log cannot be opened. While
+the database is away the last one then tries again: a process every few seconds, for a night, is no help."""
 
-STUCK_SECONDS = 120.0
-"""An owner that got to nothing for so long is replaced: a plugin blocks it. A checkpoint takes seconds."""
+TRIES = 10
+"""But after so many tries the nodes have their turn again: it may be away for some of them only."""
+
+LONGEST_PAUSE_SECONDS = 60.0
+"""Before another owner opens a log over which processes ended, as for want of memory; at first a second."""
+
+STUCK_SECONDS = 300.0
+"""An owner that got to nothing for so long is replaced: a plugin blocks it. A checkpoint takes seconds, and
+an embedder that asks a service, with all its patience, less than three minutes."""
 
 MOST_REFUSALS = 10
 """So many owners in a row that could not be one, wherever they were placed, end the run."""
@@ -282,13 +289,14 @@ class Keeper:
             )
             cause = cause_of(problem)
             shard.in_vain += 1
-            many = owner is not None and shard.in_vain >= MANY_IN_VAIN
-            if many and _comes_back(cause) and not await self._database_answers():
-                shard.ready = owner  # another process, on whatever node, could not open it now, either
-            elif owner is not None:
-                end(owner.actor)  # it may have opened it all the same: then the next one takes it from there
-            self._lose_hope(shard, cause, opening=owner is not None)
-            await asyncio.sleep(LOOK_SECONDS)
+            shard.ready = owner
+            again = shard.in_vain % TRIES >= NEW_PROCESSES and _comes_back(cause)
+            if not again or await self._database_answers():
+                shard.dismiss()  # it may have opened it all the same: then the next one takes it from there
+            ended = owner is not None and isinstance(cause, Gone)
+            self._lose_hope(shard, cause, ended=ended)
+            pause = LOOK_SECONDS * 2.0**shard.refusals if ended else LOOK_SECONDS
+            await asyncio.sleep(min(pause, LONGEST_PAUSE_SECONDS))
             return
         except asyncio.CancelledError:
             if owner is not None:
@@ -347,15 +355,17 @@ class Keeper:
                 each.cancel()
                 end(owner.actor)
 
-    def _lose_hope(self, shard: Shard, problem: BaseException, *, opening: bool) -> None:
+    def _lose_hope(self, shard: Shard, problem: BaseException, *, ended: bool = False) -> None:
         """End the run if another try would fail as this one did. A database that is away comes back.
 
-        An owner whose process ended while it was `opening` its log may have had too little memory for it.
+        An owner whose process `ended` while it opened its log may have had too little memory for it.
         """
         if isinstance(problem, AcknowledgedLost):
             raise problem  # and no other try is made
-        ended = opening and isinstance(problem, Gone)
-        if not (ended or isinstance(problem, ScreenSearchError)) or _comes_back(problem):
+        if _comes_back(problem):
+            shard.refusals = 0
+            return
+        if not (ended or isinstance(problem, ScreenSearchError)):
             return
         shard.refusals += 1
         if isinstance(problem, _SAME_EVERYWHERE):

@@ -87,6 +87,7 @@ class ShardOwner:
         self._records: PostgresLog | None = None  # of that shard
         self._asked = time.monotonic()  # when it last was, how it is
         self._turned: float | None = None  # when its loop last had a turn, once it has opened its log
+        self._grown = 0, 0.0  # how far its graph went when it was last asked, and since when
         self._opening = False
         self._watching: asyncio.Future[Any] | None = None
         self._serving: Serving | None = None
@@ -295,8 +296,17 @@ class ShardOwner:
             lost=self._lost,
             silent_seconds=0.0 if self._records is None else self._records.silent_seconds,
             opening=self._opening,
-            stuck_seconds=0.0 if self._turned is None or self._failure else time.monotonic() - self._turned,
+            stuck_seconds=self._stuck_seconds(),
         )
+
+    def _stuck_seconds(self) -> float:
+        """For how long its loop had no turn and its graph did not grow: a large batch may take long."""
+        if self._shard is None or self._turned is None or self._failure:
+            return 0.0
+        now, sequence = time.monotonic(), self._shard.graph.sequence
+        if sequence != self._grown[0]:
+            self._grown = sequence, now
+        return now - max(self._turned, self._grown[1])
 
     async def beginning(self, worker: int) -> Beginning:
         """With what another life of a worker can begin, as far as this shard is concerned."""

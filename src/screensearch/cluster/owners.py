@@ -219,7 +219,7 @@ class Owners:
         return {number: shard.recorded for number, shard in self._shards.items() if shard.recorded}
 
     def limits(self) -> dict[int, int]:
-        """By shard the steps that it may grant in all; without those that were not counted yet."""
+        """By shard the steps that it may grant in all, if the run has a limit."""
         return {number: shard.steps for number, shard in self._shards.items() if shard.steps is not None}
 
     def end(self) -> None:

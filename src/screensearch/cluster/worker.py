@@ -55,6 +55,7 @@ class ClusterWorker:
         return ClusterStore(task.run, task.life)
 
     async def _work(self, task: Task, store: ClusterStore) -> None:
+        await asyncio.sleep(0)  # whoever told it to begin is answered, however long the application takes
         clean: Callable[[str], str] = str  # nothing foreign is met before it is known what is secret
         try:
             check_version(task.version)

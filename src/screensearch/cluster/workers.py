@@ -108,7 +108,7 @@ class _Worker:
     over: bool = True  # its latest life is, or is taken for it
     adopted: bool = False  # it was at work before this conductor
     hearing: asyncio.Future[WorkerReport] | None = None  # of one that is adopted: the first word
-    beginning: Any = None  # of one that is not: its answer to what there is to do
+    beginning: asyncio.Future[None] | None = None  # of one that is not: its answer to what there is to do
 
     @property
     def at_work(self) -> bool:
@@ -321,13 +321,15 @@ class Workers:
                     return problem
             worker.life, worker.actor, worker.ready = worker.ready.life, worker.ready.actor, None
             worker.over, worker.avoid = False, ""
-            worker.beginning = worker.actor.begin.remote(
-                self._task(worker, max(each.episode for each in begins))
-            )
+            begin = worker.actor.begin.remote(self._task(worker, max(each.episode for each in begins)))
+            worker.beginning = asyncio.ensure_future(ask(begin))
         try:
             return await self._watch(worker, owners)
         finally:
             worker.adopted = False
+            if worker.beginning is not None:
+                worker.beginning.cancel()
+                worker.beginning = None
             end(worker.actor)
 
     async def _make_ready(self, worker: _Worker, *, beyond: int = 0) -> str:
@@ -368,10 +370,10 @@ class Workers:
             worker.state, worker.slow_starts = WORKS, 0
             if worker.adopted and not report.begun:
                 return "the conductor was gone before it could begin"
-            if not worker.adopted:
-                await ask(worker.beginning, seconds=SILENT_SECONDS)  # or it would wait for ever, and be well
             self._account.worker_started(worker.number, report.node, adopted=worker.adopted)
             while not report.ended:
+                if worker.beginning is not None and worker.beginning.done():
+                    worker.beginning.result()  # raises if it could not be told: it would wait for ever
                 overdue = self._overdue(report)
                 if overdue:
                     return overdue

@@ -51,9 +51,9 @@ class Sender:
     def silent_seconds(self) -> float:
         """For how long the server, of which an answer is awaited, has said nothing. Any thread may ask.
 
-        While it takes a whole graph in, it may be silent: nobody waits for that.
+        While it takes a whole graph in, it may be silent for longer, for as long as the connection is there.
         """
-        asked = None if self.batch.others else self._asked
+        asked = None if self.batch.others and not self.session.closed else self._asked
         return 0.0 if asked is None else time.monotonic() - max(asked, self.session.heard)
 
     def next_number(self, table: str) -> int:
