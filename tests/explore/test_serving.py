@@ -112,6 +112,23 @@ async def test_nobody_is_answered_before_its_commit_and_the_next_batch_gathers_m
     assert threading.current_thread().name not in desk.gate.threads
 
 
+async def test_what_arrives_because_others_were_answered_belongs_to_the_next_batch(desk: Desk) -> None:
+    """On a cluster it is handed in some turns of the loop after the answer."""
+    first, second, third = (begin(worker, 0, "go", str(worker)) for worker in range(3))
+    loop = asyncio.get_running_loop()
+
+    def answered(said: Receipt | FormatError) -> None:
+        loop.call_soon(loop.call_soon, loop.call_soon, desk.say, third)
+
+    desk.serving.take(first, answered)
+    await desk.gate.under_way()
+    desk.say(second)
+    desk.gate.leave.set()
+    await desk.all_answered()
+    assert desk.receipt(second).snapshot == desk.receipt(third).snapshot == 3
+    assert desk.gate.commits == 2
+
+
 async def test_screens_are_searched_for_while_a_commit_is_under_way(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

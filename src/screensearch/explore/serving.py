@@ -17,6 +17,12 @@ from screensearch.errors import FormatError, StoreFailed
 from screensearch.explore.messages import Announce, Begin, BeginFailed, Message, Receipt, Report
 from screensearch.explore.store import ShardStore, Submission
 
+TURNS = 4
+"""Of the loop between two batches, for what was answered to leave and what waits behind it to arrive. On a
+cluster Ray hands calls in by one thread, which at the end of each waits for the loop: twice for a call that
+is answered, and once more for the next. With one turn, the work for a batch kept that thread waiting, so
+that 100 reports waited outside while batches had two (benchmarks.md, a hot shard)."""
+
 Answer = Callable[[Receipt | FormatError], None]
 """Called in the loop when a message is durable, or refused."""
 
@@ -81,7 +87,8 @@ class Serving:
                 await self._serve_batch(waiting)
                 self._served += len(waiting)
                 self._log.notify_all()
-            await asyncio.sleep(0)  # what has arrived since belongs to the next batch
+            for _ in range(TURNS):
+                await asyncio.sleep(0)  # what has arrived since belongs to the next batch
 
     async def _serve_batch(self, waiting: list[tuple[Submission, Answer]]) -> None:
         try:
