@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from postgres_server import PostgresServer, postgres_server
+from properties import examples
 from random_entries import entry_lists, screens
 
 from screensearch.domain.screen import Metadata, Screen
@@ -111,7 +112,9 @@ def told_by_entry(entry: Entry) -> tuple[object, ...]:
     return entry.episode, entry.step, founded, entry.screen, evidence.screenshot, *seconds
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(50)
+)
 @given(entries=entry_lists(rows=2), cut=st.integers(0, 20))
 def test_what_was_appended_is_read_back_equal(open_log: Open, entries: list[Entry], cut: int) -> None:
     with TemporaryDirectory() as folder:
@@ -141,7 +144,9 @@ def test_what_was_appended_is_read_back_equal(open_log: Open, entries: list[Entr
             log.integrity_check()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(50)
+)
 @given(given_screens=st.lists(screens, max_size=6))
 def test_screens_are_stored_once_and_read_back_equal(open_log: Open, given_screens: list[Screen]) -> None:
     with TemporaryDirectory() as folder, closing(open_log(Path(folder))) as log:

@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from properties import examples
 from synthetic_walks import score, walk
 
 from screensearch.domain.screen import Observation
@@ -35,7 +36,7 @@ def _seen(screen: int, seed: int, branching: int = 8) -> Observation:
 
 
 @given(structures)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_every_state_can_be_reached_from_the_start(structure: Structure) -> None:
     reached, frontier = {0}, [0]
     while frontier:
@@ -48,7 +49,7 @@ def test_every_state_can_be_reached_from_the_start(structure: Structure) -> None
 
 @given(structures)
 @example(Structure(GeneratorSettings(states=9, branching=2, aliasing=1.0)))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_aliased_screens_are_as_many_as_asked_and_truly_differ(structure: Structure) -> None:
     shown: dict[int, list[int]] = {}
     for state in range(structure.settings.states):
@@ -87,7 +88,7 @@ def test_races_are_random_and_make_a_screen_aliased() -> None:
 
 
 @given(st.integers(0, CODES - 1), st.integers(0, 2**64 - 1), st.integers(0, 3), st.integers(1, 63))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_screens_that_differ_in_one_digit_are_clearly_distinct(
     screen: int, seed: int, place: int, step: int
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from properties import examples
 from sightings import observation, open_store
 from trees import any_observation
 
@@ -59,7 +60,9 @@ def _of_toy(seen: Observation) -> Observation:
     return replace(seen, elements=tuple(replace(each, application="toy") for each in seen.elements))
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(seen=st.lists(any_observation, min_size=1, max_size=4))
 async def test_no_tree_stops_the_loop_or_changes_another_state(
     seen: list[Observation], tmp_path_factory: pytest.TempPathFactory

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from screensearch.domain.screen import Metadata, Screen, StateId
 from screensearch.domain.transition import Decision
@@ -55,7 +56,7 @@ def decide_all(
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(thresholds, histories)
 def test_a_history_prepared_ahead_has_the_decisions_of_one_that_is_not(
     name: str, threshold: float, history: list[tuple[Screen, int]]
@@ -64,7 +65,7 @@ def test_a_history_prepared_ahead_has_the_decisions_of_one_that_is_not(
     assert decide_all(make_resolver(name, threshold), history, ahead=True) == plain
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(thresholds, histories)
 def test_the_same_holds_without_the_compiled_core(
     threshold: float, history: list[tuple[Screen, int]]
@@ -76,7 +77,7 @@ def test_the_same_holds_without_the_compiled_core(
 
 
 @pytest.mark.parametrize("name", IDENTIFIERS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(histories)
 def test_what_is_prepared_and_never_decided_changes_nothing(
     name: str, history: list[tuple[Screen, int]]

@@ -12,6 +12,7 @@ from brute_force import BruteForce, Compared
 from exact_cores import CORES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from screensearch.domain import screen as domain
 from screensearch.identify.exact import ExactIdentifier, Index
@@ -74,7 +75,7 @@ def check_find(index: Index, truth: BruteForce, rule: Rule, screen: Screen) -> N
 
 
 @pytest.mark.parametrize("core", CORES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rules, st.lists(screens, max_size=25), st.lists(screens, min_size=1, max_size=5), st.data())
 def test_a_search_that_goes_on_finds_what_a_whole_one_finds(
     core: type[Index], rule: Rule, founders: list[Screen], queries: list[Screen], data: st.DataObject
@@ -123,7 +124,7 @@ def check_all(core: type[Index], rule: Rule, founders: list[Screen], queries: li
 
 
 @pytest.mark.parametrize("core", CORES)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(rules, st.lists(screens, max_size=25), st.lists(screens, min_size=1, max_size=8))
 def test_every_state_over_the_threshold_is_found(
     core: type[Index], rule: Rule, founders: list[Screen], queries: list[Screen]
@@ -132,7 +133,7 @@ def test_every_state_over_the_threshold_is_found(
 
 
 @pytest.mark.parametrize("core", CORES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rules, st.lists(screens, min_size=1, max_size=40))
 def test_a_history_of_decisions_is_the_one_of_brute_force(
     core: type[Index], rule: Rule, history: list[Screen]

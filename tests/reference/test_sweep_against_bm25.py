@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from screensearch.identify.sparse import Bm25
 from screensearch.view.sweep import SetColumns, hashed
@@ -13,7 +14,7 @@ from screensearch.view.sweep import SetColumns, hashed
 NUMBERS = st.sets(st.integers(0, 40) | st.integers(0, 2**32 - 1), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(NUMBERS, max_size=20), NUMBERS)
 def test_a_sweep_scores_as_posting_lists_do(sets: list[set[int]], query: set[int]) -> None:
     swept, indexed = SetColumns(k1=1.2, b=0.75), Bm25(k1=1.2, b=0.75)
@@ -23,7 +24,7 @@ def test_a_sweep_scores_as_posting_lists_do(sets: list[set[int]], query: set[int
     assert swept.scores(list(query)) == pytest.approx(indexed.scores(query))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(NUMBERS, max_size=12),
     st.lists(st.dictionaries(st.integers(0, 40), st.floats(0.1, 9)), max_size=4),

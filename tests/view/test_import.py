@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from outgoing_runs import SECRETS, explore_hostile, explore_mail, explore_notepad
+from properties import examples
 from random_entries import entry_lists
 from shards_run import explore_in_shards
 
@@ -124,7 +125,7 @@ def test_a_run_that_came_back_can_be_gone_on_with(document: bytes, tmp_path: Pat
         assert run.verify().problems == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(entry_lists(rows=5))
 def test_every_entry_comes_back_as_it_was(entries: list[Entry]) -> None:
     rows = [row_from_entry(sequence, entry) for sequence, entry in enumerate(entries, start=1)]
