@@ -36,9 +36,8 @@ class Shares:
             max(each.steps or 0, each.figures.steps) for each in self._shards.values() if each != first
         )
         first.steps = await self._ask(0, "allot", max(0, self._steps - others))
-        excess = (
-            first.steps + others - self._steps
-        )  # by a move that was under way when the conductor was lost
+        # More than that may have been granted by a move that was under way when the conductor was lost.
+        excess = first.steps + others - self._steps
         for each in [each for each in self._shards.values() if each != first and excess > 0]:
             excess -= await self._take(excess, each)
         await self._look(first)

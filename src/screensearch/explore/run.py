@@ -217,9 +217,8 @@ class Run:
         parts = [
             verify_log(log, self.settings, self.artifacts, shard=shard) for shard, log in self.log.shards
         ]
-        whole = StateGraph.fold(
-            self.log.rows(), self.settings.ambiguity
-        )  # its checkpoints are what is checked
+        # Not `self.graph`: that is made of the checkpoints, which are what is checked.
+        whole = StateGraph.fold(self.log.rows(), self.settings.ambiguity)
         return join_verifications(parts, whole.digest())
 
     def describe(self) -> dict[str, Any]:
